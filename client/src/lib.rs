@@ -1,0 +1,1 @@
+//! A client session, its view of the world, and the light client, sans-IO.

@@ -1,0 +1,1 @@
+//! The agreement machine of one sim, sans-IO.

@@ -1,0 +1,1 @@
+//! The sans-IO server of one sim: agreement, simulation, log, mempool and client sessions.

@@ -1,0 +1,3 @@
+//! The `metatopia` program.
+
+fn main() {}

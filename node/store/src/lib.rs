@@ -1,0 +1,1 @@
+//! The append-only log, snapshots and recovery, sans-IO.

@@ -1,0 +1,1 @@
+//! One physics region in integers: bodies, shapes, contacts, queries.

@@ -1,0 +1,1 @@
+//! Places as data: genesis files and the script packages that ship with them.

@@ -1,0 +1,1 @@
+//! Source packages, licences, and the execution of scripts.

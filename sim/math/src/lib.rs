@@ -1,0 +1,1 @@
+//! Fixed-point numbers, vectors, angles and seeded random streams.

@@ -1,0 +1,1 @@
+//! The world state machine: turns, inboxes, leaves, roots, snapshots.

@@ -1,0 +1,1 @@
+//! The nouns of Metatopia: ids, acts, turns, validators, certificates, proofs, limits.

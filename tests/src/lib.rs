@@ -1,0 +1,1 @@
+//! Cross-crate tests: layering, determinism, conformance, real processes.
