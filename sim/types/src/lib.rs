@@ -1,1 +1,65 @@
-//! The nouns of Metatopia: ids, acts, turns, validators, certificates, proofs, limits.
+//! The nouns of Metatopia: what nodes, clients and worlds say about each other, one file per noun.
+//!
+//! This crate does no I/O, reads no clock and draws no random numbers. It cannot run a world: it
+//! only names things, encodes them in one canonical way, and checks signatures and proofs. A light
+//! client needs nothing else.
+//!
+//! * [`Envelope`] is a signed intent of a player; [`Turn`] is what the servers agree on at one
+//!   height; [`Certificate`] proves that more than two thirds of the voting power signed it.
+//! * [`Receipt`] proves that an act is in a certified turn, [`StateProof`] that a leaf is in a
+//!   certified state.
+//! * [`wire`] is the only encoding; [`limits`] names every bound.
+//!
+//! ```
+//! use metatopia_types::{Act, Envelope, Ed25519, Height, Lane, Seq, SigningKey, Sign, SimId, Digest};
+//!
+//! let key = SigningKey::from_seed([7; 32]);
+//! let sim = SimId(Digest::of("an example", b"plaza"));
+//! let envelope = Envelope {
+//!     sim,
+//!     author: key.public(),
+//!     lane: Lane(1),
+//!     seq: Seq(1),
+//!     last_valid: Height(1_200),
+//!     act: Act::Heartbeat,
+//! };
+//! let signed = envelope.sign(&key);
+//! assert!(signed.verify(&Ed25519));
+//! ```
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod act;
+mod certificate;
+mod evidence;
+mod ids;
+mod keys;
+pub mod limits;
+pub mod merkle;
+mod outcome;
+mod receipt;
+mod roster;
+mod state_proof;
+mod time;
+mod turn;
+mod validators;
+mod vote;
+pub mod wire;
+
+pub use act::{Act, BodyShape, Contact, Emote, Envelope, Look, SetChange, SignedEnvelope};
+pub use certificate::{Certificate, CertificateError};
+pub use evidence::{Evidence, EvidenceError};
+pub use ids::{
+    ActId, BlobId, Digest, HeaderId, Height, Lane, ObjectId, PackageId, ParseIdError, PublicKey,
+    Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
+};
+pub use keys::{Ed25519, Sign, SigningKey, Verify};
+pub use outcome::{Outcome, Refusal};
+pub use receipt::{Receipt, ReceiptError};
+pub use roster::{Member, Roster, RosterError};
+pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};
+pub use time::{Millis, Now};
+pub use turn::{Blob, Body, BodyError, Header, Turn};
+pub use validators::{Validator, ValidatorSet, ValidatorSetError};
+pub use vote::{Proposal, Signed, Vote, VoteKind};

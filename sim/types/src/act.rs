@@ -1,0 +1,190 @@
+//! Acts: what players, admins and servers intend, signed in an envelope.
+
+use alloc::string::String;
+
+use metatopia_math::Vec2;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ActId, BlobId, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Root, Seq, Sign, Signature,
+    SimId, Verify, wire,
+};
+
+/// What an author wants done. Whether it is done is decided when the turn is applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Act {
+    /// Begins a session; the first one of a key makes it a player with an avatar.
+    Login {
+        /// Shown above the avatar; at most `NAME_BYTES_MAX` bytes, no control characters.
+        name: String,
+        /// What the avatar looks like.
+        look: Look,
+    },
+    /// Ends the session: the avatar leaves at once.
+    Leave,
+    /// Nothing but a sign of life: renews the presence lease.
+    Heartbeat,
+    /// Walk in this direction until told otherwise; longer than 1 counts as 1, zero stops.
+    Walk {
+        /// Direction and share of the walking speed.
+        heading: Vec2,
+    },
+    /// Touch an object in reach: its scripts get `on_touch`.
+    Touch {
+        /// What is touched.
+        object: ObjectId,
+    },
+    /// Give a movable object in reach a shove, away from the avatar.
+    Push {
+        /// What is pushed.
+        object: ObjectId,
+    },
+    /// Say something in public; the words are a blob of the same turn.
+    Say {
+        /// 0 is heard nearby, 1 everywhere in the sim.
+        channel: u8,
+        /// UTF-8, at most `CHAT_BYTES_MAX` bytes.
+        body: BlobId,
+    },
+    /// A gesture of the avatar.
+    Emote(Emote),
+    /// Change how the avatar looks.
+    SetLook(Look),
+    /// An admin changes who votes.
+    SetChange(SetChange),
+    /// A standby says that it follows: it knows the root after a recent height.
+    Ready {
+        /// A height of the last `OUTCOME_TURNS`.
+        height: Height,
+        /// The root after it.
+        root: Root,
+    },
+    /// Anybody shows that a validator signed two things at once.
+    Report(Evidence),
+}
+
+/// How an avatar or object looks. Display only: it never changes what bodies do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// 0xRRGGBB.
+    pub color: u32,
+    /// The drawn outline.
+    pub shape: BodyShape,
+}
+
+/// Outlines of avatars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum BodyShape {
+    /// A disc.
+    #[default]
+    Round,
+    /// A square with soft corners.
+    Square,
+    /// A triangle that points where the avatar walks.
+    Arrow,
+    /// A star.
+    Star,
+}
+
+/// Gestures. They last for a moment and are seen by whoever is near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Emote {
+    /// Hello or good-bye.
+    Wave,
+    /// Yes.
+    Nod,
+    /// Joy.
+    Dance,
+    /// Thanks.
+    Bow,
+    /// That was funny.
+    Laugh,
+}
+
+/// A change of who votes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SetChange {
+    /// A standby: it becomes a validator by its own `Ready`.
+    Add {
+        /// Signs votes.
+        key: PublicKey,
+        /// Where its node is reached.
+        contact: Contact,
+    },
+    /// Leaves the set, or the standbys.
+    Remove {
+        /// Whom.
+        key: PublicKey,
+    },
+}
+
+/// How to reach a validator's node: not part of what is signed in votes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contact {
+    /// The node's libp2p peer id, in its text form.
+    pub peer_id: String,
+    /// Its libp2p address, in its text form.
+    pub address: String,
+}
+
+/// An act with who, where and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    /// The sim it is meant for: an act cannot be replayed elsewhere.
+    pub sim: SimId,
+    /// Whose act it is.
+    pub author: PublicKey,
+    /// The author's session, a random number.
+    pub lane: Lane,
+    /// Strictly increasing in the lane; gaps are allowed.
+    pub seq: Seq,
+    /// The last height whose turn may carry it.
+    pub last_valid: Height,
+    /// What is to be done.
+    pub act: Act,
+}
+
+impl Envelope {
+    /// What names the act, and what is signed.
+    #[must_use]
+    pub fn id(&self) -> ActId {
+        ActId(Digest::of("metatopia act v1", &wire::encode(self)))
+    }
+
+    /// Puts the author's signature on it.
+    #[must_use]
+    pub fn sign(self, key: &dyn Sign) -> SignedEnvelope {
+        let signature = key.sign(self.id().bytes());
+        SignedEnvelope {
+            envelope: self,
+            signature,
+        }
+    }
+}
+
+/// An envelope with its author's signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedEnvelope {
+    /// What is signed.
+    pub envelope: Envelope,
+    /// By `envelope.author`, over the act's id.
+    pub signature: Signature,
+}
+
+impl SignedEnvelope {
+    /// Is the signature the author's?
+    #[must_use]
+    pub fn verify(&self, scheme: &dyn Verify) -> bool {
+        scheme.verify(
+            &self.envelope.author,
+            self.envelope.id().bytes(),
+            &self.signature,
+        )
+    }
+
+    /// The act's id.
+    #[must_use]
+    pub fn id(&self) -> ActId {
+        self.envelope.id()
+    }
+}

@@ -1,0 +1,74 @@
+//! Every bound that more than one crate must agree on, with its arithmetic. `docs/limits.md` lists
+//! them with the tests that hit them.
+
+/// Header h states the root of the state after turn h - `ROOT_LAG`.
+///
+/// Two lets a server check, and even propose, height h + 1 while h is still undecided.
+pub const ROOT_LAG: u64 = 2;
+
+/// The state after turn h fixes the validators of height h + `SET_LAG`, so that header h + 2 can
+/// name the set of the height after its own.
+pub const SET_LAG: u64 = ROOT_LAG + 1;
+
+/// An act may name a last valid height at most this far ahead: one minute at 20 turns a second.
+/// It also bounds how long a lane's window must be remembered.
+pub const EXPIRY_HEIGHTS_MAX: u64 = 1_200;
+
+/// Largest encoded signed envelope. The largest act is evidence: two signed proposals, about 400 B.
+pub const ENVELOPE_BYTES_MAX: usize = 1_024;
+
+/// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.
+pub const ACTS_PER_TURN_MAX: usize = 1_024;
+
+/// All envelopes of one turn together.
+pub const ACTS_BYTES_MAX: usize = 192 * 1_024;
+
+/// Largest blob: a file of script source. Chat has its own, smaller, limit.
+pub const BLOB_BYTES_MAX: usize = 64 * 1_024;
+
+/// All blobs of one turn together.
+pub const BLOBS_BYTES_MAX: usize = 256 * 1_024;
+
+/// Blobs in one turn: no more than acts that could name them.
+pub const BLOBS_PER_TURN_MAX: usize = ACTS_PER_TURN_MAX;
+
+/// Largest encoded turn: its acts, its blobs, and a header with lengths (under 4 KiB).
+pub const TURN_BYTES_MAX: usize = ACTS_BYTES_MAX + BLOBS_BYTES_MAX + 4_096;
+
+/// Largest chat text, in bytes of UTF-8.
+pub const CHAT_BYTES_MAX: usize = 512;
+
+/// Largest name of a player or object, in bytes of UTF-8.
+pub const NAME_BYTES_MAX: usize = 32;
+
+/// Largest peer id or address of a validator's contact, in bytes.
+pub const CONTACT_BYTES_MAX: usize = 128;
+
+/// Validators of one sim. Votes grow with the square: 13 servers send 468 frames per decision.
+pub const VALIDATORS_MAX: usize = 31;
+
+/// A set never shrinks below this by rule: three cannot survive one failure.
+pub const VALIDATORS_MIN: usize = 4;
+
+/// Most standbys that wait for promotion.
+pub const STANDBYS_MAX: usize = 16;
+
+/// Set changes that one turn may bring, so that quorums of neighbouring sets overlap.
+pub const SET_CHANGES_PER_TURN_MAX: usize = 1;
+
+/// Largest state leaf; what may grow is split by key prefix.
+pub const LEAF_BYTES_MAX: usize = 64 * 1_024;
+
+/// Leaves of one state: bounds a proof's path at 20 steps.
+pub const LEAVES_MAX: u32 = 1 << 20;
+
+/// Outcomes stay in the state for this many turns.
+pub const OUTCOME_TURNS: u64 = 64;
+
+/// A proposer that missed its turn is passed over for 64, 128, .. 2,048 heights.
+pub const DEMOTION_HEIGHTS_FIRST: u64 = 64;
+/// Doublings of a demotion, so that a server that came back is asked again within two minutes.
+pub const DEMOTION_STRIKES_MAX: u8 = 6;
+
+/// Ticks of simulated time in a second.
+pub const TICKS_PER_SECOND: u64 = 60;

@@ -1,0 +1,122 @@
+//! Merkle trees over a list, with the shape of RFC 6962: the left half is the largest power of two
+//! below the count, so that a list and its extension share subtrees. Leaves and nodes are hashed
+//! with different first bytes, so that a node can never pass for a leaf.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+
+const LEAF: u8 = 0;
+const NODE: u8 = 1;
+const EMPTY: u8 = 2;
+
+/// The hash of one leaf's bytes.
+#[must_use]
+pub fn leaf(bytes: &[u8]) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&[LEAF]).update(bytes);
+    Digest(*hasher.finalize().as_bytes())
+}
+
+fn node(left: &Digest, right: &Digest) -> Digest {
+    let mut bytes = [NODE; 65];
+    bytes[1..33].copy_from_slice(&left.0);
+    bytes[33..].copy_from_slice(&right.0);
+    Digest(*blake3::hash(&bytes).as_bytes())
+}
+
+fn split(count: usize) -> usize {
+    debug_assert!(count > 1);
+    count.next_power_of_two() / 2
+}
+
+/// The root over leaf hashes, in order. A list of none has a root of its own.
+#[must_use]
+pub fn root(leaves: &[Digest]) -> Digest {
+    match leaves {
+        [] => Digest(*blake3::hash(&[EMPTY]).as_bytes()),
+        [one] => *one,
+        _ => {
+            let (left, right) = leaves.split_at(split(leaves.len()));
+            node(&root(left), &root(right))
+        }
+    }
+}
+
+/// Shows that one leaf is at one place of a list with a known root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The leaf's place, from 0.
+    pub index: u32,
+    /// How many leaves the list has.
+    pub count: u32,
+    /// The sibling hashes from the leaf up.
+    pub path: Vec<Digest>,
+}
+
+impl Proof {
+    /// The proof for `leaves[index]`; nothing if there is no such leaf, or more than `u32` counts.
+    #[must_use]
+    pub fn of(leaves: &[Digest], index: usize) -> Option<Self> {
+        if index >= leaves.len() {
+            return None;
+        }
+        let mut path = Vec::new();
+        siblings(leaves, index, &mut path);
+        Some(Self {
+            index: u32::try_from(index).ok()?,
+            count: u32::try_from(leaves.len()).ok()?,
+            path,
+        })
+    }
+
+    /// The root of the list that has `leaf` at this place; nothing if the path has the wrong length.
+    #[must_use]
+    pub fn root(&self, leaf: Digest) -> Option<Digest> {
+        if self.index >= self.count {
+            return None;
+        }
+        // From the top down: is the leaf in the right half of the list under this node?
+        let (mut index, mut count) = (self.index as usize, self.count as usize);
+        let mut on_the_right = Vec::new();
+        while count > 1 {
+            let left = split(count);
+            on_the_right.push(index >= left);
+            (index, count) = if index >= left {
+                (index - left, count - left)
+            } else {
+                (index, left)
+            };
+        }
+        if on_the_right.len() != self.path.len() {
+            return None;
+        }
+        Some(self.path.iter().zip(on_the_right.iter().rev()).fold(
+            leaf,
+            |hash, (sibling, right)| {
+                if *right {
+                    node(sibling, &hash)
+                } else {
+                    node(&hash, sibling)
+                }
+            },
+        ))
+    }
+}
+
+fn siblings(leaves: &[Digest], index: usize, path: &mut Vec<Digest>) {
+    if leaves.len() < 2 {
+        return;
+    }
+    let at = split(leaves.len());
+    let (left, right) = leaves.split_at(at);
+    if index < at {
+        siblings(left, index, path);
+        path.push(root(right));
+    } else {
+        siblings(right, index - at, path);
+        path.push(root(left));
+    }
+}

@@ -1,0 +1,221 @@
+//! The roster: who is a member after all turns so far, who waits, and who missed its turn to
+//! propose. A pure function of decided turns, so every server names the same set for a height.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Contact, Header, Height, PublicKey, Round, SetChange, Validator, ValidatorSet,
+    ValidatorSetError, limits,
+};
+
+/// A validator, or one in waiting, with where it is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its share of the vote.
+    pub power: u32,
+    /// Where its node is.
+    pub contact: Contact,
+}
+
+/// A proposer that missed its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Demotion {
+    until: Height,
+    strikes: u8,
+}
+
+/// Members, standbys, demotions, and the sets of the next [`limits::SET_LAG`] heights.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roster {
+    height: Height,
+    members: BTreeMap<PublicKey, Member>,
+    standbys: BTreeMap<PublicKey, Member>,
+    demotions: BTreeMap<PublicKey, Demotion>,
+    upcoming: [ValidatorSet; limits::SET_LAG as usize],
+}
+
+/// Why a change of the set is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RosterError {
+    /// It is a member or a standby already.
+    #[error("{0} is a validator or a standby already")]
+    Known(PublicKey),
+    /// It is neither.
+    #[error("{0} is no validator and no standby")]
+    Unknown(PublicKey),
+    /// It does not wait for promotion.
+    #[error("{0} is no standby")]
+    NoStandby(PublicKey),
+    /// A set never shrinks below [`limits::VALIDATORS_MIN`].
+    #[error("a set of {0} validators cannot lose one")]
+    TooFew(usize),
+    /// There is no room.
+    #[error("there are {0} already")]
+    TooMany(usize),
+    /// A peer id or address that is too long.
+    #[error("a contact of {0} bytes is too long")]
+    LongContact(usize),
+}
+
+impl Roster {
+    /// The roster at genesis: these members form the sets of the first heights.
+    ///
+    /// # Errors
+    /// When they are no set.
+    pub fn genesis(members: BTreeMap<PublicKey, Member>) -> Result<Self, ValidatorSetError> {
+        let set = set_of(&members, |_| true)?;
+        Ok(Self {
+            height: Height(0),
+            members,
+            standbys: BTreeMap::new(),
+            demotions: BTreeMap::new(),
+            upcoming: [set.clone(), set.clone(), set],
+        })
+    }
+
+    /// The set of a height from 1 to `SET_LAG` after the last decided one.
+    #[must_use]
+    pub fn set(&self, height: Height) -> Option<&ValidatorSet> {
+        let ahead = height.0.checked_sub(self.height.0.checked_add(1)?)?;
+        self.upcoming.get(usize::try_from(ahead).ok()?)
+    }
+
+    /// The set that the last decided turn fixed: that of `SET_LAG` heights later.
+    #[must_use]
+    pub fn newest_set(&self) -> &ValidatorSet {
+        &self.upcoming[self.upcoming.len() - 1]
+    }
+
+    /// Members after all turns so far: in force `SET_LAG` heights later.
+    #[must_use]
+    pub const fn members(&self) -> &BTreeMap<PublicKey, Member> {
+        &self.members
+    }
+
+    /// Those that wait for their own `Ready`.
+    #[must_use]
+    pub const fn standbys(&self) -> &BTreeMap<PublicKey, Member> {
+        &self.standbys
+    }
+
+    /// Carries out an admin's change.
+    ///
+    /// # Errors
+    /// See [`RosterError`]; nothing changed then.
+    pub fn change(&mut self, change: &SetChange) -> Result<(), RosterError> {
+        match change {
+            SetChange::Add { key, contact } => self.add(*key, contact),
+            SetChange::Remove { key } if self.standbys.remove(key).is_some() => Ok(()),
+            SetChange::Remove { key } => self.remove(key),
+        }
+    }
+
+    fn add(&mut self, key: PublicKey, contact: &Contact) -> Result<(), RosterError> {
+        if self.members.contains_key(&key) || self.standbys.contains_key(&key) {
+            return Err(RosterError::Known(key));
+        }
+        if self.standbys.len() >= limits::STANDBYS_MAX {
+            return Err(RosterError::TooMany(self.standbys.len()));
+        }
+        let longest = contact.peer_id.len().max(contact.address.len());
+        if longest > limits::CONTACT_BYTES_MAX {
+            return Err(RosterError::LongContact(longest));
+        }
+        self.standbys.insert(
+            key,
+            Member {
+                power: 1,
+                contact: contact.clone(),
+            },
+        );
+        Ok(())
+    }
+
+    fn remove(&mut self, key: &PublicKey) -> Result<(), RosterError> {
+        if !self.members.contains_key(key) {
+            return Err(RosterError::Unknown(*key));
+        }
+        if self.members.len() <= limits::VALIDATORS_MIN {
+            return Err(RosterError::TooFew(self.members.len()));
+        }
+        self.members.remove(key);
+        self.demotions.remove(key);
+        Ok(())
+    }
+
+    /// A standby said that it follows: it becomes a member.
+    ///
+    /// # Errors
+    /// See [`RosterError`]; nothing changed then.
+    pub fn promote(&mut self, key: &PublicKey) -> Result<(), RosterError> {
+        if !self.standbys.contains_key(key) {
+            return Err(RosterError::NoStandby(*key));
+        }
+        if self.members.len() >= limits::VALIDATORS_MAX {
+            return Err(RosterError::TooMany(self.members.len()));
+        }
+        if let Some(member) = self.standbys.remove(key) {
+            self.members.insert(*key, member);
+        }
+        Ok(())
+    }
+
+    /// Closes the turn with this header, after its changes: notes who missed its round, and fixes
+    /// the set of `SET_LAG` heights later.
+    ///
+    /// # Panics
+    /// When headers do not come one after the other: then this is not the state they belong to.
+    pub fn close(&mut self, header: &Header) {
+        assert_eq!(
+            header.height,
+            self.height.plus(1),
+            "turns are closed in order"
+        );
+        self.height = header.height;
+        for round in 0..header.round.0.min(limits::VALIDATORS_MAX as u32) {
+            // Every proposer before the builder's round missed its turn.
+            let key = self.upcoming[0].proposer(header.height, Round(round));
+            if self.members.contains_key(&key) && key != header.proposer {
+                self.strike(key);
+            }
+        }
+        self.demotions.remove(&header.proposer);
+        let at = header.height.plus(limits::SET_LAG);
+        let set = set_of(&self.members, |key| {
+            self.demotions.get(key).is_none_or(|d| d.until <= at)
+        })
+        .expect("changes keep the members a set");
+        self.upcoming.rotate_left(1);
+        self.upcoming[limits::SET_LAG as usize - 1] = set;
+    }
+
+    fn strike(&mut self, key: PublicKey) {
+        let strikes = self.demotions.get(&key).map_or(0, |d| d.strikes);
+        let heights =
+            limits::DEMOTION_HEIGHTS_FIRST << strikes.min(limits::DEMOTION_STRIKES_MAX - 1);
+        let strikes = strikes.saturating_add(1).min(limits::DEMOTION_STRIKES_MAX);
+        self.demotions.insert(
+            key,
+            Demotion {
+                until: self.height.plus(heights),
+                strikes,
+            },
+        );
+    }
+}
+
+fn set_of(
+    members: &BTreeMap<PublicKey, Member>,
+    leads: impl Fn(&PublicKey) -> bool,
+) -> Result<ValidatorSet, ValidatorSetError> {
+    let members: Vec<Validator> = members
+        .iter()
+        .map(|(key, member)| Validator {
+            key: *key,
+            power: member.power,
+        })
+        .collect();
+    ValidatorSet::new(members, leads)
+}

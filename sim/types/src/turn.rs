@@ -1,0 +1,268 @@
+//! Turns: what the servers agree on at one height.
+
+use alloc::{collections::BTreeSet, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Act, ActId, BlobId, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, SignedEnvelope,
+    SimId, ValidatorsId, limits, merkle, wire,
+};
+
+/// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The sim.
+    pub sim: SimId,
+    /// The exact rules: math, physics, gas table, host API.
+    pub engine: u32,
+    /// Which turn.
+    pub height: Height,
+    /// The header before it; all zero at height 1.
+    pub previous: HeaderId,
+    /// Who built it.
+    pub proposer: PublicKey,
+    /// The round it was built in. It is stated here because the round of a certificate is not
+    /// agreed on: two honest servers may decide one value in different rounds.
+    pub round: Round,
+    /// When, by the rule `previous < time`, and never far ahead of an honest clock.
+    pub time: Millis,
+    /// Merkle root over the encoded signed envelopes.
+    pub acts: Digest,
+    /// Number of acts.
+    pub act_count: u32,
+    /// Merkle root over the blobs' ids.
+    pub blobs: Digest,
+    /// Number of blobs.
+    pub blob_count: u32,
+    /// Root of the state after turn `height - ROOT_LAG` (of genesis where that is not positive).
+    pub root: Root,
+    /// Who votes at this height.
+    pub validators: ValidatorsId,
+    /// Who votes at the next height.
+    pub next_validators: ValidatorsId,
+}
+
+impl Header {
+    /// The value the servers agree on.
+    #[must_use]
+    pub fn id(&self) -> HeaderId {
+        HeaderId(Digest::of("metatopia header v1", &wire::encode(self)))
+    }
+}
+
+/// Bytes that acts name by hash: chat, source files.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blob(pub Vec<u8>);
+
+impl Blob {
+    /// The hash that acts name.
+    #[must_use]
+    pub fn id(&self) -> BlobId {
+        BlobId(Digest::of("metatopia blob v1", &self.0))
+    }
+}
+
+impl core::fmt::Debug for Blob {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Blob of {} B", self.0.len())
+    }
+}
+
+/// The acts and blobs of a turn, in canonical order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    acts: Vec<SignedEnvelope>,
+    blobs: Vec<Blob>,
+}
+
+/// Why acts and blobs are not a turn's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// More acts than a turn may carry.
+    #[error("{0} acts where at most {max} are allowed", max = limits::ACTS_PER_TURN_MAX)]
+    TooManyActs(usize),
+    /// An envelope that is too long.
+    #[error("act {id} has {bytes} bytes where at most {max} are allowed", max = limits::ENVELOPE_BYTES_MAX)]
+    LongAct {
+        /// Which.
+        id: ActId,
+        /// Its encoded length.
+        bytes: usize,
+    },
+    /// All acts together are too long.
+    #[error("{0} bytes of acts where at most {max} are allowed", max = limits::ACTS_BYTES_MAX)]
+    LongActs(usize),
+    /// Acts are not strictly ascending by id: out of order, or one is there twice.
+    #[error("act {0} is out of order or there twice")]
+    ActOrder(ActId),
+    /// More blobs than a turn may carry, or too many bytes of them.
+    #[error("{count} blobs of {bytes} bytes are above the limits of a turn")]
+    TooManyBlobs {
+        /// How many.
+        count: usize,
+        /// Their bytes together.
+        bytes: usize,
+    },
+    /// Blobs are not strictly ascending by id.
+    #[error("blob {0} is out of order or there twice")]
+    BlobOrder(BlobId),
+    /// A blob that no act of this turn names: free bytes to grind a digest with.
+    #[error("blob {0} is named by no act of the turn")]
+    StrayBlob(BlobId),
+}
+
+impl Body {
+    /// Sorts acts and blobs, drops repeated ones and blobs that no act names.
+    ///
+    /// # Errors
+    /// When a limit is exceeded.
+    pub fn new(mut acts: Vec<SignedEnvelope>, mut blobs: Vec<Blob>) -> Result<Self, BodyError> {
+        acts.sort_by_cached_key(SignedEnvelope::id);
+        acts.dedup_by_key(|act| act.id());
+        let named: BTreeSet<BlobId> = acts.iter().filter_map(named_blob).collect();
+        blobs.sort_by_cached_key(Blob::id);
+        blobs.dedup();
+        blobs.retain(|blob| named.contains(&blob.id()));
+        let body = Self { acts, blobs };
+        body.check()?;
+        Ok(body)
+    }
+
+    /// The acts, ascending by id.
+    #[must_use]
+    pub fn acts(&self) -> &[SignedEnvelope] {
+        &self.acts
+    }
+
+    /// The blobs, ascending by id.
+    #[must_use]
+    pub fn blobs(&self) -> &[Blob] {
+        &self.blobs
+    }
+
+    /// Merkle leaves over the acts, in order.
+    #[must_use]
+    pub fn act_leaves(&self) -> Vec<Digest> {
+        self.acts
+            .iter()
+            .map(|act| merkle::leaf(&wire::encode(act)))
+            .collect()
+    }
+
+    /// The root and count that a header states for the acts.
+    #[must_use]
+    pub fn acts_root(&self) -> (Digest, u32) {
+        (merkle::root(&self.act_leaves()), count(self.acts.len()))
+    }
+
+    /// The root and count that a header states for the blobs.
+    #[must_use]
+    pub fn blobs_root(&self) -> (Digest, u32) {
+        let leaves: Vec<Digest> = self
+            .blobs
+            .iter()
+            .map(|blob| merkle::leaf(blob.id().bytes()))
+            .collect();
+        (merkle::root(&leaves), count(self.blobs.len()))
+    }
+
+    /// Order and limits; what came over the wire has not been through [`Body::new`].
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self) -> Result<(), BodyError> {
+        if self.acts.len() > limits::ACTS_PER_TURN_MAX {
+            return Err(BodyError::TooManyActs(self.acts.len()));
+        }
+        let mut total = 0;
+        let mut last = None;
+        for act in &self.acts {
+            let (id, bytes) = (act.id(), wire::encode(act).len());
+            if bytes > limits::ENVELOPE_BYTES_MAX {
+                return Err(BodyError::LongAct { id, bytes });
+            }
+            if last >= Some(id) {
+                return Err(BodyError::ActOrder(id));
+            }
+            last = Some(id);
+            total += bytes;
+        }
+        if total > limits::ACTS_BYTES_MAX {
+            return Err(BodyError::LongActs(total));
+        }
+        self.check_blobs()
+    }
+
+    fn check_blobs(&self) -> Result<(), BodyError> {
+        let bytes = self.blobs.iter().map(|blob| blob.0.len()).sum();
+        let long = self
+            .blobs
+            .iter()
+            .any(|blob| blob.0.len() > limits::BLOB_BYTES_MAX);
+        if self.blobs.len() > limits::BLOBS_PER_TURN_MAX || bytes > limits::BLOBS_BYTES_MAX || long
+        {
+            return Err(BodyError::TooManyBlobs {
+                count: self.blobs.len(),
+                bytes,
+            });
+        }
+        let named: BTreeSet<BlobId> = self.acts.iter().filter_map(named_blob).collect();
+        let mut last = None;
+        for id in self.blobs.iter().map(Blob::id) {
+            if last >= Some(id) {
+                return Err(BodyError::BlobOrder(id));
+            }
+            if !named.contains(&id) {
+                return Err(BodyError::StrayBlob(id));
+            }
+            last = Some(id);
+        }
+        Ok(())
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
+    match act.envelope.act {
+        Act::Say { body, .. } => Some(body),
+        _ => None,
+    }
+}
+
+/// A header with the body it commits to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// What is agreed on.
+    pub header: Header,
+    /// What it commits to.
+    pub body: Body,
+}
+
+impl Turn {
+    /// The header's digest.
+    #[must_use]
+    pub fn id(&self) -> HeaderId {
+        self.header.id()
+    }
+
+    /// Does the header commit to this very body, and is the body in order?
+    ///
+    /// # Errors
+    /// What is wrong with the body; a header that commits to another body is `None`.
+    pub fn check_body(&self) -> Result<(), Option<BodyError>> {
+        self.body.check().map_err(Some)?;
+        let stated = (
+            (self.header.acts, self.header.act_count),
+            (self.header.blobs, self.header.blob_count),
+        );
+        if stated == (self.body.acts_root(), self.body.blobs_root()) {
+            Ok(())
+        } else {
+            Err(None)
+        }
+    }
+}
