@@ -1,1 +1,70 @@
-//! What clients and nodes say to each other.
+//! What clients and nodes say to each other: version 1, the same over every carrier.
+//!
+//! This crate holds messages and their limits; it opens no connection and keeps no session. Frames
+//! are canonical postcard; a carrier adds a length, checks it against [`CLIENT_FRAME_BYTES_MAX`] or
+//! [`SERVER_FRAME_BYTES_MAX`] before it reads on, and keeps order.
+//!
+//! A session goes: the server sends [`ServerMessage::Challenge`]; the client answers with
+//! [`ClientMessage::Hello`], signed over the challenge; the server sends [`ServerMessage::Welcome`]
+//! or [`ServerMessage::Goodbye`]. After that the client submits acts and asks questions at will.
+//!
+//! ```
+//! use metatopia_protocol::{ClientMessage, decode_client, encode_client};
+//!
+//! let frame = encode_client(&ClientMessage::Ping { token: 7 });
+//! assert_eq!(decode_client(&frame), Ok(ClientMessage::Ping { token: 7 }));
+//! ```
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod message;
+mod question;
+mod scene;
+
+use alloc::vec::Vec;
+
+pub use message::{
+    Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
+};
+use metatopia_types::{limits, wire, wire::DecodeError};
+pub use question::{Answer, Link, OrderEntry, Question, ReceiptAnswer, SourceFile};
+pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
+
+/// The version in every hello; a node that speaks another says so and hangs up.
+pub const VERSION: u16 = 1;
+
+/// Largest frame from a client: an act with the one blob it may name.
+pub const CLIENT_FRAME_BYTES_MAX: usize =
+    limits::ENVELOPE_BYTES_MAX + limits::BLOB_BYTES_MAX + 1_024;
+
+/// Largest frame from a server: a whole turn, asked for by height.
+pub const SERVER_FRAME_BYTES_MAX: usize = limits::TURN_BYTES_MAX + 64 * 1_024;
+
+/// Encodes a client's message.
+#[must_use]
+pub fn encode_client(message: &ClientMessage) -> Vec<u8> {
+    wire::encode(message)
+}
+
+/// Encodes a server's message.
+#[must_use]
+pub fn encode_server(message: &ServerMessage) -> Vec<u8> {
+    wire::encode(message)
+}
+
+/// Decodes a client's frame.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
+    wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
+}
+
+/// Decodes a server's frame.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode_server(frame: &[u8]) -> Result<ServerMessage, DecodeError> {
+    wire::decode(frame, SERVER_FRAME_BYTES_MAX)
+}

@@ -133,7 +133,7 @@ digest_ids! {
     BlobId;
     /// A package of script source: the digest of its manifest.
     PackageId;
-    /// A validator set: the digest of its members and leaders.
+    /// A validator set: the digest of its members.
     ValidatorsId;
 }
 

@@ -1,0 +1,227 @@
+//! The messages of a session.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use metatopia_types::{
+    ActId, Blob, Digest, Height, Outcome, PublicKey, Receipt, Sign, Signature, SignedEnvelope,
+    SimId, Verify, wire,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, ChatLine, Question, Scene};
+
+/// What a client says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClientMessage {
+    /// Who it is; the answer to the challenge.
+    Hello(Hello),
+    /// An act to be agreed on.
+    Submit(Box<Submission>),
+    /// A question; answered once, in any order.
+    Ask {
+        /// Comes back in the answer.
+        id: u32,
+        /// What is asked.
+        question: Question,
+    },
+    /// Send scenes from now on, or no more.
+    Watch {
+        /// Whether.
+        scenes: bool,
+    },
+    /// Answered with a pong; for round-trip times.
+    Ping {
+        /// Comes back.
+        token: u64,
+    },
+}
+
+/// Proof that the client holds its key, bound to one server and one connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The protocol version it speaks.
+    pub version: u16,
+    /// The client's key.
+    pub key: PublicKey,
+    /// Over the challenge.
+    pub signature: Signature,
+}
+
+impl Hello {
+    /// Answers `challenge`.
+    #[must_use]
+    pub fn new(challenge: &Challenge, key: &dyn Sign) -> Self {
+        let signature = key.sign(&challenge.sign_bytes(&key.public()));
+        Self {
+            version: crate::VERSION,
+            key: key.public(),
+            signature,
+        }
+    }
+
+    /// Does it answer `challenge`?
+    #[must_use]
+    pub fn verify(&self, challenge: &Challenge, scheme: &dyn Verify) -> bool {
+        scheme.verify(&self.key, &challenge.sign_bytes(&self.key), &self.signature)
+    }
+}
+
+/// What the server asks a client to sign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    /// The protocol version the server speaks.
+    pub version: u16,
+    /// The sim it serves.
+    pub sim: SimId,
+    /// The server's own key, so that an answer to one server is no answer to another.
+    pub server: PublicKey,
+    /// Random, for this connection only.
+    pub nonce: [u8; 32],
+}
+
+impl Challenge {
+    /// What the holder of `key` signs.
+    #[must_use]
+    pub fn sign_bytes(&self, key: &PublicKey) -> [u8; 32] {
+        Digest::of("metatopia hello v1", &wire::encode(&(self, key))).0
+    }
+}
+
+/// A signed act with the blobs it names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// The act.
+    pub act: SignedEnvelope,
+    /// The bytes it names by hash; what it does not name is refused.
+    pub blobs: Vec<Blob>,
+}
+
+/// What a server says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ServerMessage {
+    /// The first frame of every session.
+    Challenge(Challenge),
+    /// The session is open.
+    Welcome(Welcome),
+    /// The session is over; the last frame of every session that the server ends.
+    Goodbye(Goodbye),
+    /// The act will not be agreed on; nothing was done.
+    Refused {
+        /// Which act.
+        act: ActId,
+        /// Why.
+        why: SubmitRefusal,
+    },
+    /// The act is in a decided turn.
+    Receipt {
+        /// Which act.
+        act: ActId,
+        /// The proof.
+        receipt: Box<Receipt>,
+    },
+    /// The act was applied.
+    Outcome {
+        /// Which act.
+        act: ActId,
+        /// In the turn of this height.
+        height: Height,
+        /// What became of it.
+        outcome: Outcome,
+    },
+    /// What is near the client's avatar. A slow client gets fewer of them, never old ones.
+    Scene(Box<Scene>),
+    /// Somebody said something that the client's avatar can hear.
+    Heard(ChatLine),
+    /// The answer to a question.
+    Answer {
+        /// The question's id.
+        id: u32,
+        /// What there is to say.
+        answer: Box<Answer>,
+    },
+    /// The answer to a ping.
+    Pong {
+        /// From the ping.
+        token: u64,
+    },
+}
+
+/// Opens a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The last decided height.
+    pub height: Height,
+    /// The simulated world runs this many turns a second when nothing holds it up.
+    pub turns_per_second: u32,
+}
+
+/// Why a server ends a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum Goodbye {
+    /// The client speaks another version.
+    #[error("this node speaks version {0} of the protocol")]
+    Version(u16),
+    /// A frame was too long, malformed or not canonical.
+    #[error("a frame was too long, malformed or not canonical")]
+    BadFrame,
+    /// The signature over the challenge is wrong.
+    #[error("the signature over the challenge is wrong")]
+    BadSignature,
+    /// Something else came where the hello belongs.
+    #[error("the first frame must be a hello")]
+    NoHello,
+    /// The node has no room for another client.
+    #[error("the node has no room for another client")]
+    Full,
+    /// The client does not read what it is sent.
+    #[error("the client does not read")]
+    TooSlow,
+    /// The same key opened another session here.
+    #[error("another session of this key took over")]
+    OtherSession,
+    /// The node shuts down.
+    #[error("the node shuts down")]
+    Stopping,
+}
+
+/// Why an act is not taken into the mempool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum SubmitRefusal {
+    /// It is meant for another sim.
+    #[error("the act is meant for sim {0}")]
+    OtherSim(SimId),
+    /// The envelope is too long.
+    #[error("the act has {0} bytes, more than an act may have")]
+    TooLong(u32),
+    /// Its last valid height has passed.
+    #[error("the act was valid up to height {last_valid}; height {height} is under way")]
+    Expired {
+        /// The act's last valid height.
+        last_valid: Height,
+        /// The height under way.
+        height: Height,
+    },
+    /// Its last valid height is too far ahead.
+    #[error("last valid height {last_valid} is more than {max} ahead of {height}", max = metatopia_types::limits::EXPIRY_HEIGHTS_MAX)]
+    TooFarAhead {
+        /// The act's last valid height.
+        last_valid: Height,
+        /// The height under way.
+        height: Height,
+    },
+    /// The lane has decided this sequence or a later one: a replay.
+    #[error("lane has decided sequence {0} already")]
+    Replayed(u64),
+    /// The signature is not the author's.
+    #[error("the signature is not the author's")]
+    BadSignature,
+    /// A blob is missing, too long, or named by no act.
+    #[error("a blob is missing, too long, or not named by the act")]
+    BadBlob,
+    /// The author, or all unknown authors of this connection, have too many acts pending.
+    #[error("too many acts are pending; wait for receipts")]
+    QuotaExceeded,
+    /// The node's mempool is full.
+    #[error("the node is full; try again")]
+    Full,
+}

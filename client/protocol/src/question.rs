@@ -1,0 +1,128 @@
+//! Questions about what was decided. Everything in an answer can be checked without trust, but for
+//! [`Question::Players`], which is for people to read.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use metatopia_types::{
+    Certificate, Header, Height, Lane, ObjectId, PackageId, PublicKey, Receipt, ScriptId, Seq,
+    StateProof, Tick, Turn, ValidatorSet,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a client may ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// The receipt of an act.
+    Receipt {
+        /// Its author.
+        author: PublicKey,
+        /// Its lane.
+        lane: Lane,
+        /// Its place in the lane.
+        seq: Seq,
+    },
+    /// The whole decided turn of a height.
+    Turn {
+        /// Which.
+        height: Height,
+    },
+    /// The outcomes of a turn, with proof.
+    Outcomes {
+        /// Of the turn of this height.
+        height: Height,
+    },
+    /// Changes of the validator set after a height, oldest first; at most
+    /// [`Link::PER_ANSWER_MAX`].
+    Links {
+        /// Ask again from the last one's height for more.
+        after: Height,
+    },
+    /// The source of a package.
+    Source {
+        /// Which.
+        package: PackageId,
+    },
+    /// In which order a script got its events in a turn.
+    Order {
+        /// Of the turn of this height.
+        height: Height,
+        /// Whose events.
+        script: ScriptId,
+    },
+    /// Who is here.
+    Players,
+    /// The sim's genesis, encoded; its digest is the sim's id.
+    Genesis,
+}
+
+/// What a node answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The receipt, with the act.
+    Receipt(Box<ReceiptAnswer>),
+    /// The turn, with a certificate.
+    Turn(Box<(Turn, Certificate)>),
+    /// The outcomes leaf of the state after the turn, and the header that commits to that state.
+    Outcomes(Box<(StateProof, Header, Certificate)>),
+    /// Set changes.
+    Links(Vec<Link>),
+    /// The manifest, encoded, and the files.
+    Source(Vec<u8>, Vec<SourceFile>),
+    /// One entry per event, in the order of delivery.
+    Order(Vec<OrderEntry>),
+    /// Names and keys.
+    Players(Vec<(String, PublicKey)>),
+    /// The genesis, encoded.
+    Genesis(Vec<u8>),
+    /// The node does not have it, or not any more.
+    Unknown,
+    /// The node has too much to do: ask again, or ask another.
+    Busy,
+}
+
+/// A receipt with the act it is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptAnswer {
+    /// The act.
+    pub act: metatopia_types::SignedEnvelope,
+    /// The proof.
+    pub receipt: Receipt,
+    /// What became of it, if the node still knows.
+    pub outcome: Option<metatopia_types::Outcome>,
+}
+
+/// A header after which other validators vote, and who they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Its `next_validators` differ from its `validators`.
+    pub header: Header,
+    /// By the old set.
+    pub certificate: Certificate,
+    /// The new set.
+    pub next: ValidatorSet,
+}
+
+impl Link {
+    /// Links in one answer: 32 of them, each with up to 31 signatures, stay below 256 KiB.
+    pub const PER_ANSWER_MAX: usize = 32;
+}
+
+/// A file of a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Its path in the package.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// One event as a script got it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderEntry {
+    /// At this tick.
+    pub tick: Tick,
+    /// From whom: an object, or the sim core (0).
+    pub sender: ObjectId,
+    /// A short description, such as `chat "hi"`.
+    pub event: String,
+}
