@@ -1,0 +1,262 @@
+//! Decimal literals, read with one exact rounding and written without any.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::{FRACTION_BITS, Fx};
+
+/// Decimal digits that decide the rounding: a tie lies on a multiple of 2^-33, and such a number has
+/// at most 33 digits after the point. What follows them can only say "a little more".
+const DECISIVE_DIGITS: u32 = 33;
+
+/// Fraction digits of the exact decimal form: 2^-32 has 32.
+const EXACT_DIGITS: usize = 32;
+
+/// Digits of 2^31.
+const INTEGER_DIGITS: usize = 10;
+
+/// Decimal places that [`Fx::from_decimal`] accepts: 10^38 is the greatest power of ten in a `u128`.
+const DECIMAL_SCALE_MAX: u32 = 38;
+
+/// Why a text is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseFxError {
+    /// There is no text.
+    #[error("number is empty")]
+    Empty,
+    /// A character that has no place there.
+    #[error("unexpected {found:?} at byte {at} of a number")]
+    Unexpected {
+        /// Bytes before it.
+        at: u32,
+        /// The character.
+        found: char,
+    },
+    /// The text ends where a digit must stand.
+    #[error("number ends at byte {at}, where a digit must stand")]
+    MissingDigit {
+        /// Length of the text in bytes.
+        at: u32,
+    },
+    /// The number is correct, but after rounding not within -2^31 to 2^31 - 2^-32.
+    #[error("number is out of range")]
+    OutOfRange,
+}
+
+impl Fx {
+    /// Reads a decimal literal: an optional `-` or `+`, digits, and optionally a point and digits.
+    /// There is no exponent, no white space, and no digit may be left out beside the point.
+    ///
+    /// The value of the literal, as an exact rational of any length, is rounded once: to the nearest
+    /// multiple of 2^-32, a tie to the even multiple. `0.1` is 429496730 * 2^-32.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseFxError`] names the first character that is wrong. A literal that is well formed but
+    /// rounds to a number out of range is [`ParseFxError::OutOfRange`].
+    pub fn parse(text: &str) -> Result<Self, ParseFxError> {
+        if text.is_empty() {
+            return Err(ParseFxError::Empty);
+        }
+        let signed = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (int, rest) = split_digits(signed);
+        expect_digit(text, int, rest)?;
+        let (decimals, rest) = match rest.strip_prefix('.') {
+            Some(after_point) => {
+                let (decimals, rest) = split_digits(after_point);
+                expect_digit(text, decimals, rest)?;
+                (decimals, rest)
+            }
+            None => ("", rest),
+        };
+        if let Some(found) = rest.chars().next() {
+            return Err(ParseFxError::Unexpected {
+                at: offset(text, rest),
+                found,
+            });
+        }
+
+        let magnitude = (integer_value(int) << FRACTION_BITS) + fraction_value(decimals);
+        signed_value(text.starts_with('-'), magnitude).ok_or(ParseFxError::OutOfRange)
+    }
+
+    /// `mantissa / 10^scale`, rounded to the nearest number, a tie to the even one.
+    /// `None` out of range, and for a scale above 38.
+    #[must_use]
+    pub const fn from_decimal(mantissa: i128, scale: u32) -> Option<Self> {
+        if scale > DECIMAL_SCALE_MAX {
+            return None;
+        }
+        let one = 10_u128.pow(scale);
+        let (int, rest) = (mantissa.unsigned_abs() / one, mantissa.unsigned_abs() % one);
+        if int > 1 << 31 {
+            return None;
+        }
+        let magnitude = (int << FRACTION_BITS) + rounded_fraction(rest, one, false);
+        signed_value(mantissa < 0, magnitude)
+    }
+}
+
+impl FromStr for Fx {
+    type Err = ParseFxError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFxError> {
+        Self::parse(text)
+    }
+}
+
+/// Splits the digits off the front.
+fn split_digits(text: &str) -> (&str, &str) {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.split_at(end)
+}
+
+/// Bytes of `text` before its tail `rest`.
+fn offset(text: &str, rest: &str) -> u32 {
+    u32::try_from(text.len() - rest.len()).unwrap_or(u32::MAX)
+}
+
+/// Complains about what stands in `rest` if there are no digits before it.
+fn expect_digit(text: &str, digits: &str, rest: &str) -> Result<(), ParseFxError> {
+    if !digits.is_empty() {
+        return Ok(());
+    }
+    let at = offset(text, rest);
+    match rest.chars().next() {
+        Some(found) => Err(ParseFxError::Unexpected { at, found }),
+        None => Err(ParseFxError::MissingDigit { at }),
+    }
+}
+
+/// The integer that the digits spell, or some integer above 2^31 if it is above 2^31.
+fn integer_value(digits: &str) -> u128 {
+    let beyond = 1_u128 << 32;
+    digits.bytes().fold(0, |value, digit| {
+        (value * 10 + u128::from(digit - b'0')).min(beyond)
+    })
+}
+
+/// 0.digits in units of 2^-32, rounded; 2^32 if it rounds up to one.
+fn fraction_value(digits: &str) -> u128 {
+    let (mut numerator, mut denominator, mut more) = (0, 1, false);
+    for digit in digits.bytes().map(|byte| u128::from(byte - b'0')) {
+        if denominator < 10_u128.pow(DECISIVE_DIGITS) {
+            (numerator, denominator) = (numerator * 10 + digit, denominator * 10);
+        } else {
+            more |= digit != 0;
+        }
+    }
+    rounded_fraction(numerator, denominator, more)
+}
+
+/// `numerator / denominator` (below one), and a little more if `more`, in units of 2^-32, rounded to
+/// the nearest, a tie to even. The denominator is at most 10^38, so that its double fits.
+const fn rounded_fraction(numerator: u128, denominator: u128, more: bool) -> u128 {
+    let (mut rest, mut bits, mut place) = (numerator, 0, 0);
+    while place < FRACTION_BITS {
+        rest *= 2;
+        bits *= 2;
+        if rest >= denominator {
+            rest -= denominator;
+            bits += 1;
+        }
+        place += 1;
+    }
+    let twice = rest * 2;
+    let up = twice > denominator || (twice == denominator && (more || bits & 1 == 1));
+    if up { bits + 1 } else { bits }
+}
+
+/// The number with this sign and magnitude (below 2^66) in units of 2^-32, if it is in range.
+const fn signed_value(negative: bool, magnitude: u128) -> Option<Fx> {
+    let magnitude = magnitude as i128;
+    Fx::checked_from_wide(if negative { -magnitude } else { magnitude })
+}
+
+/// Writes the exact value: as many decimals as it has (at most 32), and no point if there are none.
+/// With a precision, as in `{:.3}`, the exact value is rounded to that many decimals, a tie to the
+/// even digit; a precision above 32 counts as 32. Width, fill and sign work as for integers.
+impl fmt::Display for Fx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = Line::spell(self.0.unsigned_abs(), f.precision());
+        // Rounding may leave nothing of a small number; then it has no sign either.
+        let is_zero = line
+            .as_str()
+            .bytes()
+            .all(|byte| matches!(byte, b'0' | b'.'));
+        f.pad_integral(self.0 >= 0 || is_zero, "", line.as_str())
+    }
+}
+
+/// `Fx(1.5)`: the exact decimal value.
+impl fmt::Debug for Fx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fx({self})")
+    }
+}
+
+/// The decimal form of a magnitude: a spare zero for a carry, ten digits, a point, 32 digits.
+struct Line {
+    bytes: [u8; 2 + INTEGER_DIGITS + EXACT_DIGITS],
+    len: usize,
+}
+
+impl Line {
+    /// Spells `magnitude` (at most 2^63) * 2^-32, exactly or rounded to so many decimals.
+    fn spell(magnitude: u64, decimals: Option<usize>) -> Self {
+        let mut line = Self {
+            bytes: [b'0'; 2 + INTEGER_DIGITS + EXACT_DIGITS],
+            len: 1,
+        };
+        let int = magnitude >> FRACTION_BITS;
+        let count = int.checked_ilog10().map_or(1, |log| log + 1);
+        for place in (0..count).rev() {
+            line.push(int / 10_u64.pow(place) % 10);
+        }
+
+        let mut rest = magnitude - (int << FRACTION_BITS);
+        let mut written = 0;
+        while decimals.map_or(rest != 0, |count| written < count.min(EXACT_DIGITS)) {
+            if written == 0 {
+                line.bytes[line.len] = b'.';
+                line.len += 1;
+            }
+            rest *= 10;
+            line.push(rest >> FRACTION_BITS);
+            rest &= (1 << FRACTION_BITS) - 1;
+            written += 1;
+        }
+
+        let half = 1 << (FRACTION_BITS - 1);
+        // The codes of even digits are even.
+        let odd = line.bytes[line.len - 1] & 1 == 1;
+        if rest > half || (rest == half && odd) {
+            line.carry();
+        }
+        line
+    }
+
+    fn push(&mut self, digit: u64) {
+        self.bytes[self.len] = b'0' + digit as u8;
+        self.len += 1;
+    }
+
+    /// Adds one to the last digit.
+    fn carry(&mut self) {
+        for byte in self.bytes[..self.len].iter_mut().rev() {
+            match *byte {
+                b'.' => {}
+                b'9' => *byte = b'0',
+                _ => {
+                    *byte += 1;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        let start = usize::from(self.bytes[0] == b'0');
+        core::str::from_utf8(&self.bytes[start..self.len]).expect("digits and a point are ASCII")
+    }
+}
