@@ -1,0 +1,121 @@
+//! What scripts are told: one event, one call.
+
+use alloc::string::String;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use crate::Value;
+
+/// Something that happened to a script's object, or that somebody told the script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// The script was put on its object, or its world has just begun.
+    Start,
+    /// A step of simulated time; only scripts with `on_tick` get it.
+    Tick {
+        /// Seconds since the last one.
+        dt: Fx,
+    },
+    /// A body, or a player's hand, began to touch the object.
+    Touch {
+        /// Who touches.
+        other: ObjectId,
+        /// Where, in metres.
+        at: Vec2,
+        /// How hard, in kilogram metres a second; 0 for a hand.
+        impulse: Fx,
+    },
+    /// Somebody in hearing said something.
+    Chat {
+        /// Who spoke.
+        from: ObjectId,
+        /// What was said.
+        text: String,
+    },
+    /// Another script sent something.
+    Message {
+        /// The sender's object.
+        from: ObjectId,
+        /// What it is about.
+        topic: String,
+        /// What came with it.
+        data: Value,
+    },
+    /// A timer of the script's own ran out.
+    Timer {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// The kinds of events, in the order of their handlers in documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum EventKind {
+    /// `on_start`
+    Start,
+    /// `on_tick`
+    Tick,
+    /// `on_touch`
+    Touch,
+    /// `on_chat`
+    Chat,
+    /// `on_message`
+    Message,
+    /// `on_timer`
+    Timer,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Start,
+        Self::Tick,
+        Self::Touch,
+        Self::Chat,
+        Self::Message,
+        Self::Timer,
+    ];
+
+    /// The name of the function that handles it.
+    #[must_use]
+    pub const fn handler(self) -> &'static str {
+        match self {
+            Self::Start => "on_start",
+            Self::Tick => "on_tick",
+            Self::Touch => "on_touch",
+            Self::Chat => "on_chat",
+            Self::Message => "on_message",
+            Self::Timer => "on_timer",
+        }
+    }
+
+    /// The parameters that a handler may take; it may leave out any number of the last ones.
+    #[must_use]
+    pub const fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Start => &[],
+            Self::Tick => &["dt"],
+            Self::Touch => &["other", "at", "impulse"],
+            Self::Chat => &["from", "text"],
+            Self::Message => &["from", "topic", "data"],
+            Self::Timer => &["name"],
+        }
+    }
+}
+
+impl Event {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> EventKind {
+        match self {
+            Self::Start => EventKind::Start,
+            Self::Tick { .. } => EventKind::Tick,
+            Self::Touch { .. } => EventKind::Touch,
+            Self::Chat { .. } => EventKind::Chat,
+            Self::Message { .. } => EventKind::Message,
+            Self::Timer { .. } => EventKind::Timer,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The seam between a world and whatever executes its scripts.
+
+use alloc::sync::Arc;
+
+use metatopia_types::{ObjectId, PackageId, ScriptId};
+
+use crate::{Event, EventKind, Own, Part, ScriptError, State, View};
+
+/// One event for one script.
+pub struct Call<'a> {
+    /// The world at the start of the tick. Shared, not borrowed, because an executor may have to
+    /// hand it to functions that outlive any borrow; nothing keeps it once the call is over.
+    pub view: &'a Arc<dyn View>,
+    /// Which script runs.
+    pub script: ScriptId,
+    /// The object it runs on.
+    pub object: ObjectId,
+    /// How many events this script got before this one in the same tick: random numbers depend on
+    /// it.
+    pub index: u64,
+    /// What happened.
+    pub event: &'a Event,
+    /// The script's state, with what its earlier calls of this tick changed.
+    pub state: &'a State,
+    /// What the script's earlier calls of this tick wrote to its object.
+    pub own: &'a Own,
+    /// Gas that this call may use, `GAS_PER_CALL_MAX` at most.
+    pub gas: u64,
+}
+
+/// Something that handles events: a script, or a port of one to Rust.
+///
+/// An implementation keeps nothing between calls: two calls with equal arguments give equal
+/// results, on any thread and any server.
+pub trait Handler: Send + Sync {
+    /// The package whose source this executes or replaces.
+    fn package(&self) -> PackageId;
+
+    /// Are events of this kind handled? Others need not be delivered.
+    fn handles(&self, kind: EventKind) -> bool;
+
+    /// Handles one event. An event of a kind that is not handled gives an empty [`Part`].
+    ///
+    /// # Errors
+    /// The call failed: its writes and effects are lost. Its gas is not.
+    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError>;
+}

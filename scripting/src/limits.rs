@@ -1,0 +1,92 @@
+//! Every bound on what a script may use or produce, with its arithmetic. The tests in
+//! `tests/limits.rs` hit each of them.
+
+/// Gas of one call. One unit is roughly one evaluated expression, 0.3 microseconds with the first
+/// executor: a call that uses all of it takes a few milliseconds.
+pub const GAS_PER_CALL_MAX: u64 = 20_000;
+
+/// Script functions inside one another. A level takes about 5 KiB of native stack in an optimised
+/// build and 20 KiB in a plain one: 16 levels of the deepest expressions fit 2 MiB in both.
+pub const CALL_DEPTH_MAX: usize = 16;
+
+/// Expressions inside one another, in a handler or function.
+pub const EXPRESSION_DEPTH_MAX: usize = 32;
+
+/// Variables of one function alive at one time, and parameters.
+pub const VARIABLES_MAX: usize = 64;
+
+/// Functions of one file.
+pub const FUNCTIONS_MAX: usize = 128;
+
+/// Bytes of one string, and of all strings inside one array or map.
+pub const STRING_BYTES_MAX: usize = 4_096;
+
+/// Elements of one array, those of arrays inside it included.
+pub const ARRAY_LENGTH_MAX: usize = 1_024;
+
+/// Entries of one map, those of maps inside it included.
+pub const MAP_LENGTH_MAX: usize = 256;
+
+/// What the variables of one function may hold together: 16 bytes a value and a byte for each byte
+/// of text. With `CALL_DEPTH_MAX` it bounds a call at 1 MiB.
+pub const HEAP_BYTES_MAX: usize = 64 * 1_024;
+
+/// The persistent state of one script, encoded. 64 scripts fill a leaf of a megabyte.
+pub const STATE_BYTES_MAX: usize = 16 * 1_024;
+
+/// Arrays and maps inside one another, in a state or a message. Decoding recurses once a level.
+pub const VALUE_DEPTH_MAX: u32 = 8;
+
+/// Effects of one call.
+pub const EFFECTS_MAX: usize = 32;
+
+/// All effects of one call, encoded.
+pub const EFFECT_BYTES_MAX: usize = 4 * 1_024;
+
+/// Bytes of one name: a message's topic, a timer's name.
+pub const TOPIC_BYTES_MAX: usize = 32;
+
+/// Bytes of the text an object shows.
+pub const SIGN_BYTES_MAX: usize = 256;
+
+/// Objects that `nearby` gives.
+pub const NEARBY_MAX: u32 = 16;
+
+/// Largest radius of `nearby`, in metres: two tiles.
+pub const NEARBY_RADIUS_MAX: i32 = 64;
+
+/// Longest timer, in seconds: a day.
+pub const TIMER_SECONDS_MAX: i32 = 86_400;
+
+/// Largest component of an impulse that a script may give, in kilogram metres a second.
+pub const IMPULSE_MAX: i32 = 1_000;
+
+/// Log lines of one call; later ones are dropped.
+pub const LOG_LINES_MAX: usize = 16;
+
+/// Bytes of one log line; the rest is cut off.
+pub const LOG_LINE_BYTES_MAX: usize = 256;
+
+/// Bytes of one source file.
+pub const FILE_BYTES_MAX: usize = 64 * 1_024;
+
+/// Files of one package.
+pub const FILES_MAX: usize = 32;
+
+/// All files of one package together.
+pub const PACKAGE_BYTES_MAX: usize = 256 * 1_024;
+
+/// Bytes of a package's or author's name.
+pub const PACKAGE_NAME_BYTES_MAX: usize = 64;
+
+/// Bytes of a path inside a package.
+pub const PATH_BYTES_MAX: usize = 128;
+
+/// Authors of one package.
+pub const AUTHORS_MAX: usize = 32;
+
+/// Bytes of a licence expression.
+pub const LICENCE_BYTES_MAX: usize = 256;
+
+/// Ways to choose from a licence expression: `(A OR B) AND (C OR D)` has four.
+pub const LICENCE_ARMS_MAX: usize = 64;

@@ -1,0 +1,158 @@
+//! The licence check: may everybody use the source under a copyleft licence?
+//!
+//! This is a check of a policy against the SPDX list, no legal advice.
+
+use alloc::{
+    collections::BTreeSet,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde::{Deserialize, Serialize};
+use spdx::{
+    Expression, LicenseReq, ParseMode,
+    expression::{ExprNode, Operator},
+};
+
+use crate::limits::{LICENCE_ARMS_MAX, LICENCE_BYTES_MAX};
+
+/// An SPDX expression, and the choice that makes it copyleft.
+///
+/// `MIT OR GPL-3.0-only` allows to choose GPL-3.0-only: that arm is recorded, and it is the licence
+/// under which a world runs and hands out the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Licence {
+    /// As the author wrote it.
+    pub expression: String,
+    /// The first copyleft arm: licences that hold together, joined by `AND`.
+    pub chosen: String,
+}
+
+/// Why a licence is not one that a package may have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LicenceError {
+    /// Longer than [`LICENCE_BYTES_MAX`].
+    #[error("{bytes} bytes, more than {LICENCE_BYTES_MAX}")]
+    Bytes {
+        /// Its length.
+        bytes: usize,
+    },
+    /// Not an SPDX expression of current, listed licences.
+    #[error("column {column}: {reason}")]
+    Expression {
+        /// Where, in bytes from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// More than [`LICENCE_ARMS_MAX`] ways to choose.
+    #[error("more than {LICENCE_ARMS_MAX} ways to choose")]
+    Arms,
+    /// No arm is copyleft and made of free, listed licences only.
+    #[error("{0:?} allows no copyleft choice (such as AGPL-3.0-or-later)")]
+    NoCopyleft(String),
+    /// The recorded choice is not the one that follows from the expression.
+    #[error("the choice {stated:?} is recorded, {expected:?} follows from the expression")]
+    Choice {
+        /// What the manifest says.
+        stated: String,
+        /// What it should say.
+        expected: String,
+    },
+}
+
+/// One way to satisfy an expression: all of these hold.
+type Arm = BTreeSet<LicenseReq>;
+
+impl Licence {
+    /// Reads an expression and chooses its first copyleft arm.
+    ///
+    /// # Errors
+    /// See [`LicenceError`].
+    pub fn parse(expression: &str) -> Result<Self, LicenceError> {
+        if expression.len() > LICENCE_BYTES_MAX {
+            return Err(LicenceError::Bytes {
+                bytes: expression.len(),
+            });
+        }
+        let parsed = Expression::parse_mode(expression, ParseMode::STRICT).map_err(|error| {
+            LicenceError::Expression {
+                column: error.span.start + 1,
+                reason: error.reason.to_string(),
+            }
+        })?;
+        let chosen = arms(&parsed)?.into_iter().find(is_copyleft);
+        match chosen {
+            Some(arm) => Ok(Self {
+                expression: expression.into(),
+                chosen: show(&arm),
+            }),
+            None => Err(LicenceError::NoCopyleft(expression.into())),
+        }
+    }
+
+    /// Does the recorded choice follow from the expression?
+    pub(super) fn check(&self) -> Result<(), LicenceError> {
+        let expected = Self::parse(&self.expression)?.chosen;
+        if self.chosen == expected {
+            Ok(())
+        } else {
+            Err(LicenceError::Choice {
+                stated: self.chosen.clone(),
+                expected,
+            })
+        }
+    }
+}
+
+/// All ways to satisfy an expression, those of the left side of an `OR` first.
+fn arms(expression: &Expression) -> Result<Vec<Arm>, LicenceError> {
+    let mut stack: Vec<Vec<Arm>> = Vec::new();
+    for node in expression.iter() {
+        let arms = match node {
+            ExprNode::Req(requirement) => [Arm::from([requirement.req.clone()])].into(),
+            ExprNode::Op(operator) => {
+                let right = stack.pop().expect("a parsed expression has two sides");
+                let left = stack.pop().expect("a parsed expression has two sides");
+                match operator {
+                    Operator::Or => left.into_iter().chain(right).collect(),
+                    Operator::And => both(&left, &right),
+                }
+            }
+        };
+        if arms.len() > LICENCE_ARMS_MAX {
+            return Err(LicenceError::Arms);
+        }
+        stack.push(arms);
+    }
+    Ok(stack.pop().expect("a parsed expression is not empty"))
+}
+
+/// Every choice of the left side with every one of the right. At most the square of
+/// [`LICENCE_ARMS_MAX`], each of a few names.
+fn both(left: &[Arm], right: &[Arm]) -> Vec<Arm> {
+    let pair = |l: &Arm, r: &Arm| l.union(r).cloned().collect();
+    left.iter()
+        .flat_map(|l| right.iter().map(move |r| pair(l, r)))
+        .collect()
+}
+
+/// Free licences of the list only, at least one of them copyleft.
+fn is_copyleft(arm: &Arm) -> bool {
+    let ids: Option<Vec<_>> = arm
+        .iter()
+        .map(|requirement| requirement.license.id())
+        .collect();
+    ids.is_some_and(|ids| {
+        ids.iter()
+            .all(|id| id.is_osi_approved() || id.is_fsf_free_libre())
+            && ids.iter().any(|id| id.is_copyleft())
+    })
+}
+
+fn show(arm: &Arm) -> String {
+    arm.iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(" AND ")
+}

@@ -1,0 +1,96 @@
+//! What a call gives back.
+
+use alloc::{string::String, vec::Vec};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use crate::{State, Value};
+
+/// A script's share of the next state, and what it wants to happen elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The script's new persistent state, if the call changed it.
+    pub state: Option<State>,
+    /// What the call wrote to the script's own object.
+    pub own: Own,
+    /// What the call queued, in the order of the calls.
+    pub effects: Vec<Effect>,
+    /// What the call cost. Depends on the executor, and therefore on the engine number.
+    pub gas: u64,
+    /// What the call logged: for its author, never part of the state of the world.
+    pub log: Vec<String>,
+}
+
+/// Writes to a script's own object, field by field; nothing means unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Own {
+    /// Its centre, in metres: the object is put there.
+    pub pos: Option<Vec2>,
+    /// Its heading.
+    pub angle: Option<Angle>,
+    /// Metres a second.
+    pub velocity: Option<Vec2>,
+    /// Radians a second, counter-clockwise.
+    pub spin: Option<Fx>,
+    /// 0xRRGGBB.
+    pub color: Option<u32>,
+    /// The text it shows; at most `SIGN_BYTES_MAX` bytes.
+    pub text: Option<String>,
+}
+
+impl Own {
+    /// Puts later writes over these.
+    pub fn merge(&mut self, later: Self) {
+        fn over<T>(field: &mut Option<T>, later: Option<T>) {
+            if later.is_some() {
+                *field = later;
+            }
+        }
+        over(&mut self.pos, later.pos);
+        over(&mut self.angle, later.angle);
+        over(&mut self.velocity, later.velocity);
+        over(&mut self.spin, later.spin);
+        over(&mut self.color, later.color);
+        over(&mut self.text, later.text);
+    }
+}
+
+/// Something that a script wants to happen, one tick later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {
+    /// The object says something, heard nearby.
+    Say {
+        /// At most `CHAT_BYTES_MAX` bytes, never empty.
+        text: String,
+    },
+    /// A message to the scripts on another object, or on the own one.
+    Send {
+        /// Whose scripts get it; it may be gone by then.
+        to: ObjectId,
+        /// At most `TOPIC_BYTES_MAX` bytes.
+        topic: String,
+        /// Nested at most `VALUE_DEPTH_MAX` levels.
+        data: Value,
+    },
+    /// A kick to an object's centre. Kicks of several scripts add up.
+    Push {
+        /// The script's own object or another one.
+        object: ObjectId,
+        /// Kilogram metres a second, each component within `IMPULSE_MAX`.
+        impulse: Vec2,
+    },
+    /// Starts a timer of the script, or starts it anew.
+    Timer {
+        /// At most `TOPIC_BYTES_MAX` bytes.
+        name: String,
+        /// Ticks until it runs out, at least 1.
+        ticks: u64,
+    },
+    /// Stops a timer of the script; nothing happens if there is none.
+    Cancel {
+        /// Which.
+        name: String,
+    },
+}

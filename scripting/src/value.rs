@@ -1,0 +1,216 @@
+//! What scripts keep and send: one canonical form of a value.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use core::fmt;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{ObjectId, wire};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor},
+};
+
+use crate::limits::{STATE_BYTES_MAX, VALUE_DEPTH_MAX};
+
+/// A value that outlives a call: in a script's state, or on its way to another script.
+///
+/// Functions and closures are no values. Decoding refuses what is nested deeper than
+/// [`VALUE_DEPTH_MAX`], so that hostile bytes cannot exhaust the stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum Value {
+    /// Nothing: what a function without a result gives.
+    #[default]
+    Unit,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A fixed-point number.
+    Fixed(Fx),
+    /// A point, direction or velocity.
+    Vec2(Vec2),
+    /// A text.
+    Text(String),
+    /// A handle of an object, which may be gone by now.
+    Object(ObjectId),
+    /// Values in order.
+    Array(Vec<Self>),
+    /// Values by name, in the order of the names.
+    Map(BTreeMap<String, Self>),
+}
+
+const VARIANTS: &[&str] = &[
+    "Unit", "Bool", "Int", "Fixed", "Vec2", "Text", "Object", "Array", "Map",
+];
+
+impl Value {
+    /// How many arrays and maps are inside one another: 0 for a plain value. Looks no deeper than
+    /// one level past [`VALUE_DEPTH_MAX`].
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        fn depth(value: &Value, left: u32) -> u32 {
+            if left == 0 {
+                return 0;
+            }
+            let inner = match value {
+                Value::Array(values) => values.iter().map(|v| depth(v, left - 1)).max(),
+                Value::Map(values) => values.values().map(|v| depth(v, left - 1)).max(),
+                _ => return 0,
+            };
+            1 + inner.unwrap_or(0)
+        }
+        depth(self, VALUE_DEPTH_MAX + 1)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Nested {
+            levels: VALUE_DEPTH_MAX,
+        }
+        .deserialize(deserializer)
+    }
+}
+
+/// A value inside a value, with the levels that may still follow.
+#[derive(Clone, Copy)]
+struct Nested {
+    levels: u32,
+}
+
+impl Nested {
+    fn inner<E: de::Error>(self) -> Result<Self, E> {
+        let levels = self.levels.checked_sub(1);
+        levels
+            .map(|levels| Self { levels })
+            .ok_or_else(|| E::custom("nested too deeply"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Nested {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_enum("Value", VARIANTS, self)
+    }
+}
+
+impl<'de> Visitor<'de> for Nested {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a script's value")
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Value, A::Error> {
+        let (variant, content) = data.variant::<u32>()?;
+        Ok(match variant {
+            0 => content.unit_variant().map(|()| Value::Unit)?,
+            1 => Value::Bool(content.newtype_variant()?),
+            2 => Value::Int(content.newtype_variant()?),
+            3 => Value::Fixed(content.newtype_variant()?),
+            4 => Value::Vec2(content.newtype_variant()?),
+            5 => Value::Text(content.newtype_variant()?),
+            6 => Value::Object(content.newtype_variant()?),
+            7 => Value::Array(content.newtype_variant_seed(Array(self.inner()?))?),
+            8 => Value::Map(content.newtype_variant_seed(Map(self.inner()?))?),
+            _ => return Err(de::Error::custom("unknown kind of value")),
+        })
+    }
+}
+
+struct Array(Nested);
+
+impl<'de> DeserializeSeed<'de> for Array {
+    type Value = Vec<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Array {
+    type Value = Vec<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut data: A) -> Result<Self::Value, A::Error> {
+        // The stated length is not believed: the vector grows as elements really come.
+        let mut values = Vec::new();
+        while let Some(value) = data.next_element_seed(self.0)? {
+            values.push(value);
+        }
+        Ok(values)
+    }
+}
+
+struct Map(Nested);
+
+impl<'de> DeserializeSeed<'de> for Map {
+    type Value = BTreeMap<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Map {
+    type Value = BTreeMap<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a map")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut data: A) -> Result<Self::Value, A::Error> {
+        let mut values = BTreeMap::new();
+        while let Some(name) = data.next_key()? {
+            values.insert(name, data.next_value_seed(self.0)?);
+        }
+        Ok(values)
+    }
+}
+
+/// What a script keeps between calls: its `state.` variables, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State(pub BTreeMap<String, Value>);
+
+/// Why a state may not be kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    /// Encoded, it is longer than [`STATE_BYTES_MAX`].
+    #[error("the state takes {bytes} bytes, more than {STATE_BYTES_MAX}")]
+    Bytes {
+        /// Its encoded length.
+        bytes: usize,
+    },
+    /// A variable holds arrays and maps nested deeper than [`VALUE_DEPTH_MAX`].
+    #[error("state.{name} is nested deeper than {VALUE_DEPTH_MAX} levels")]
+    Depth {
+        /// The variable.
+        name: String,
+    },
+}
+
+impl State {
+    /// May it be kept? Depth is looked at first, so that encoding cannot exhaust the stack.
+    ///
+    /// # Errors
+    /// See [`StateError`].
+    pub fn check(&self) -> Result<(), StateError> {
+        if let Some((name, _)) = self
+            .0
+            .iter()
+            .find(|(_, value)| value.depth() > VALUE_DEPTH_MAX)
+        {
+            return Err(StateError::Depth { name: name.clone() });
+        }
+        let bytes = wire::encode(self).len();
+        if bytes > STATE_BYTES_MAX {
+            Err(StateError::Bytes { bytes })
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The world as a script may see it.
+
+use alloc::vec::Vec;
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_types::{Digest, ObjectId, Tick, limits::TICKS_PER_SECOND};
+
+/// The world at the start of a tick, the same for every script and unchanging while they run.
+///
+/// Whoever owns the world implements it. Every answer must be a pure function of the agreed state.
+pub trait View: Send + Sync {
+    /// One object, or nothing if there is none of this id.
+    fn object(&self, id: ObjectId) -> Option<ObjectView<'_>>;
+
+    /// At most `max` objects whose centre is within `radius` metres of `center`, nearest first,
+    /// objects at the same distance by id.
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId>;
+
+    /// The tick that is being computed.
+    fn tick(&self) -> Tick;
+
+    /// R_h, the seed of the turn that this tick belongs to.
+    fn seed(&self) -> Digest;
+
+    /// Simulated seconds since genesis: it stands still while the world is off. Rounded down to
+    /// the grid of [`Fx`], and stays at the largest one after 68 years.
+    fn time(&self) -> Fx {
+        let Tick(tick) = self.tick();
+        let seconds = i32::try_from(tick / TICKS_PER_SECOND).unwrap_or(i32::MAX);
+        let rest = ((tick % TICKS_PER_SECOND) << 32) / TICKS_PER_SECOND;
+        Fx::from_bits((i64::from(seconds) << 32) | i64::try_from(rest).expect("below 2^32"))
+    }
+}
+
+/// One object at the start of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectView<'a> {
+    /// Its id.
+    pub id: ObjectId,
+    /// Its name: a player's, or the one that the world's maker gave.
+    pub name: &'a str,
+    /// What it is: `"avatar"` for a player, else the kind that the world's maker gave.
+    pub kind: &'a str,
+    /// Its centre, in metres.
+    pub pos: Vec2,
+    /// Its heading.
+    pub angle: Angle,
+    /// Metres a second.
+    pub velocity: Vec2,
+    /// Radians a second, counter-clockwise.
+    pub spin: Fx,
+    /// 0xRRGGBB.
+    pub color: u32,
+    /// The text it shows, often empty.
+    pub text: &'a str,
+}
