@@ -1,1 +1,49 @@
-//! The seeded simulated world: clocks, networks, disks and crashes for whole clusters in one process.
+//! The seeded simulated world: whole clusters of servers in one process.
+//!
+//! A [`World`] has a virtual clock, a seeded network, and for every server a disk that forgets what
+//! was not synced and two clocks that may be wrong. It crashes processes at exact points, cuts
+//! links, lets time jump, and plays one seed as one history: the same seed twice gives the same
+//! [`Trace`].
+//!
+//! It drives anything of the shape [`Machine`]; a [`Cluster`] says which servers there are, watches
+//! what they send and tell, and may send something else in their name. It cannot test sockets, real
+//! disks or real time: that is for tests with real processes.
+//!
+//! ```
+//! use std::time::Duration;
+//! use metatopia_world::{Conditions, Links, Span};
+//!
+//! let conditions = Conditions {
+//!     links: Links { loss_ppm: 50_000, ..Links::steady(20) },
+//!     sync: Span::ms(0, 5),
+//!     ..Conditions::calm(20)
+//! };
+//! assert_eq!(conditions.healed().links.loss_ppm, 0);
+//! assert_eq!(conditions.healed().sync.most, Duration::from_millis(5));
+//! ```
+#![forbid(unsafe_code)]
+
+mod agenda;
+mod chance;
+mod clock;
+mod cluster;
+mod conditions;
+mod crash;
+mod disk;
+mod machine;
+mod network;
+mod seat;
+mod trace;
+mod world;
+
+pub use agenda::Agenda;
+pub use chance::{CERTAIN_PPM, Dice, Span};
+pub use clock::{Clock, DAWN};
+pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, Scene};
+pub use conditions::Conditions;
+pub use crash::{CrashPoint, Point, Steps};
+pub use disk::{Disk, Tail};
+pub use machine::{Effect, FileChange, Input, Machine, Mark, To};
+pub use network::{Links, Network};
+pub use trace::Trace;
+pub use world::World;

@@ -1,0 +1,152 @@
+//! Which servers a world runs, and who watches and meddles.
+
+use std::time::Duration;
+
+use metatopia_types::{Millis, Now};
+
+use crate::clock::Clock;
+use crate::disk::{Disk, Tail};
+use crate::machine::{FileChange, Machine, Mark};
+use crate::network::Links;
+
+/// The frames of a cluster's servers.
+pub type FrameOf<C> = <<C as Cluster>::Server as Machine>::Frame;
+/// The names of a cluster's servers.
+pub type PeerOf<C> = <<C as Cluster>::Server as Machine>::Peer;
+/// What a cluster's servers tell the outside.
+pub type ReportOf<C> = <<C as Cluster>::Server as Machine>::Report;
+/// What clients ask of a cluster's servers.
+pub type RequestOf<C> = <<C as Cluster>::Server as Machine>::Request;
+
+/// What a world plays: how its servers start, who they are, and everything that looks at them.
+///
+/// Servers sit in seats, numbered from 0. Two seats may have one name: twins.
+pub trait Cluster: Sized + std::fmt::Debug {
+    /// The machine in each seat.
+    type Server: Machine;
+
+    /// The name of the server in `seat`.
+    fn peer(&self, seat: usize) -> PeerOf<Self>;
+
+    /// Starts the server in `seat` from what its disk holds.
+    ///
+    /// # Errors
+    /// What the operator would read; the seat stays empty.
+    fn open(
+        &mut self,
+        seat: usize,
+        now: Now,
+        disk: &mut Disk,
+    ) -> Result<Opened<Self::Server>, String>;
+
+    /// A few bytes that tell a frame from others, for traces.
+    fn stamp(frame: &FrameOf<Self>) -> [u8; 8];
+
+    /// A frame as people read it, for written traces.
+    fn describe(frame: &FrameOf<Self>) -> String {
+        format!("{frame:?}")
+    }
+
+    /// `frame` leaves `from` for `to`: watch it, and return what really goes out in its place.
+    fn leaves(
+        &mut self,
+        scene: &mut Scene<'_, Self>,
+        to: usize,
+        frame: &FrameOf<Self>,
+    ) -> Vec<FrameOf<Self>> {
+        let _ = (scene, to);
+        vec![frame.clone()]
+    }
+
+    /// The server tells the outside something.
+    fn told(&mut self, scene: &mut Scene<'_, Self>, report: ReportOf<Self>);
+
+    /// The server is about to write this change of its files.
+    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+        let _ = (scene, change);
+    }
+
+    /// The server stopped for good, by its own decision or because it could not start.
+    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str);
+
+    /// The process in this seat died; `Cluster::open` follows if it starts again.
+    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+        let _ = scene;
+    }
+}
+
+/// A server that started.
+#[derive(Debug)]
+pub struct Opened<M> {
+    /// The server.
+    pub server: M,
+    /// The end of the log it read, all of which is durable.
+    pub durable: Mark,
+}
+
+/// What whoever watches or meddles may see and order.
+#[derive(Debug)]
+pub struct Scene<'a, C: Cluster> {
+    /// The world's time.
+    pub at: Duration,
+    /// The seat this is about.
+    pub seat: usize,
+    /// The server there, if it runs.
+    pub server: Option<&'a C::Server>,
+    /// Its disk.
+    pub disk: &'a Disk,
+    /// All servers' clocks.
+    pub clocks: &'a [Clock],
+    /// What shall happen, now or later.
+    pub orders: &'a mut Vec<(Duration, Order)>,
+}
+
+impl<C: Cluster> Scene<'_, C> {
+    /// Lets `order` happen `delay` from now.
+    pub fn order(&mut self, delay: Duration, order: Order) {
+        self.orders.push((self.at.saturating_add(delay), order));
+    }
+
+    /// What the wall clock in `seat` shows.
+    #[must_use]
+    pub fn wall(&self, seat: usize) -> Millis {
+        self.clocks[seat].read(self.at).wall
+    }
+}
+
+/// Trouble, or the end of it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Order {
+    /// The server in this seat starts, if it does not run.
+    Start(usize),
+    /// The process in this seat dies and starts again after `down`.
+    Crash {
+        /// Whose.
+        seat: usize,
+        /// What becomes of unsynced bytes.
+        tail: Tail,
+        /// How long it is away.
+        down: Duration,
+    },
+    /// All processes die at once; each starts again after `down`, plus `stagger` times its seat.
+    PowerLoss {
+        /// What becomes of unsynced bytes.
+        tail: Tail,
+        /// How long they are away.
+        down: Duration,
+        /// What each further seat waits in addition.
+        stagger: Duration,
+    },
+    /// The process in this seat dies and does not come back by itself.
+    Kill(usize),
+    /// Nothing from the first seat reaches the second.
+    Cut(usize, usize),
+    /// These seats and all others do not reach each other.
+    Split(Vec<usize>),
+    /// All links work again.
+    Heal,
+    /// Links behave like this.
+    Links(Links),
+    /// Somebody sets the wall clock of a seat forward by milliseconds (or, negative, back).
+    SetClock(usize, i64),
+}

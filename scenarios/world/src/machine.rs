@@ -1,0 +1,134 @@
+//! What the world can drive: a server without clocks, sockets or files.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use metatopia_types::{Digest, Now};
+
+/// How much of a server's log must be durable: a count that grows with every append, in the unit
+/// of the machine (records or bytes).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub u64);
+
+/// A server as the world sees it. Answers to `handle` are drained with `poll`.
+pub trait Machine: Sized + Debug {
+    /// How servers name each other.
+    type Peer: Copy + Ord + Debug;
+    /// What they say to each other.
+    type Frame: Clone + Debug;
+    /// What they want to be woken for.
+    type Timer: Clone + Debug;
+    /// Work that takes time outside, such as applying a turn; it comes back when it is done.
+    type Job: Debug;
+    /// What clients ask.
+    type Request: Debug;
+    /// What clients and operators are told.
+    type Report: Debug;
+
+    /// Something happened.
+    fn handle(&mut self, now: Now, input: Input<Self>);
+
+    /// What the server wants done, in order, until there is nothing more.
+    fn poll(&mut self) -> Option<Effect<Self>>;
+
+    /// A digest of everything the server knows, for traces.
+    fn digest(&self) -> Digest;
+}
+
+/// What happens to a server.
+#[derive(Debug)]
+pub enum Input<M: Machine> {
+    /// A frame arrived.
+    Frame {
+        /// Who sent it, as the transport knows.
+        from: M::Peer,
+        /// The frame.
+        frame: M::Frame,
+    },
+    /// A timer is due. Timers of an earlier life of the process never come.
+    Timer(M::Timer),
+    /// Everything appended up to this mark survives a power loss.
+    Synced(Mark),
+    /// A job is done.
+    Done(M::Job),
+    /// A connection to a peer stands.
+    PeerUp(M::Peer),
+    /// The connection to a peer is gone.
+    PeerDown(M::Peer),
+    /// A client asks something.
+    Request(M::Request),
+}
+
+/// What a server wants done.
+#[derive(Debug)]
+pub enum Effect<M: Machine> {
+    /// Send a frame, once the log is durable up to `after`.
+    Send {
+        /// To whom.
+        to: To<M::Peer>,
+        /// What.
+        frame: M::Frame,
+        /// What must be durable first.
+        after: Mark,
+    },
+    /// Tell the outside something, once the log is durable up to `after`.
+    Tell {
+        /// What.
+        report: M::Report,
+        /// What must be durable first.
+        after: Mark,
+    },
+    /// Wake the server when its monotonic clock shows `at`.
+    SetTimer {
+        /// What for.
+        id: M::Timer,
+        /// When.
+        at: Duration,
+    },
+    /// Write to the disk. Durable only after the next sync.
+    Write {
+        /// The change of a file.
+        change: FileChange,
+        /// The log ends here afterwards.
+        end: Mark,
+    },
+    /// Make durable what is written so far; `Input::Synced` follows.
+    Sync,
+    /// Do this outside, and bring it back as `Input::Done`.
+    Begin(M::Job),
+    /// The server cannot go on; it is gone for good.
+    Halt(String),
+}
+
+/// Whom a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To<P> {
+    /// Every other server.
+    All,
+    /// The servers with this name.
+    One(P),
+}
+
+/// A change of a server's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// Bytes at the end of a file; it is made if it does not exist.
+    Append {
+        /// Which file.
+        file: String,
+        /// What is added.
+        bytes: Vec<u8>,
+    },
+    /// A whole file, there all at once or not at all, and durable at once.
+    Replace {
+        /// Which file.
+        file: String,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
+    /// A file goes away.
+    Remove {
+        /// Which file.
+        file: String,
+    },
+}

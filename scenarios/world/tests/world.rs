@@ -1,0 +1,450 @@
+//! The world itself, with a machine that only keeps a diary: each entry a client asks for is
+//! written down, told to the others, and acknowledged.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use metatopia_types::{Digest, Now};
+use metatopia_world::{
+    Cluster, Conditions, CrashPoint, Disk, Effect, FileChange, Input, Links, Machine, Mark, Opened,
+    Order, Point, Scene, Span, Tail, To, World,
+};
+
+const DIARY: &str = "diary";
+const SECOND: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+struct Diary {
+    entries: Vec<u8>,
+    heard: Vec<u8>,
+    peers: BTreeMap<usize, bool>,
+    woken: u32,
+    effects: VecDeque<Effect<Self>>,
+}
+
+impl Machine for Diary {
+    type Peer = usize;
+    type Frame = u8;
+    type Timer = &'static str;
+    type Job = u8;
+    type Request = u8;
+    type Report = u8;
+
+    fn handle(&mut self, now: Now, input: Input<Self>) {
+        match input {
+            Input::Request(entry) => {
+                self.entries.push(entry);
+                let after = Mark(self.entries.len() as u64);
+                let change = FileChange::Append {
+                    file: DIARY.to_owned(),
+                    bytes: vec![entry],
+                };
+                self.effects.extend([
+                    Effect::Write { change, end: after },
+                    Effect::Sync,
+                    Effect::Send {
+                        to: To::All,
+                        frame: entry,
+                        after,
+                    },
+                    Effect::Tell {
+                        report: entry,
+                        after,
+                    },
+                    Effect::Begin(entry),
+                ]);
+            }
+            Input::Frame { frame, .. } => self.heard.push(frame),
+            Input::Timer(_) => {
+                self.woken += 1;
+                self.wake_later(now);
+            }
+            Input::PeerUp(peer) => drop(self.peers.insert(peer, true)),
+            Input::PeerDown(peer) => drop(self.peers.insert(peer, false)),
+            Input::Synced(_) | Input::Done(_) => {}
+        }
+    }
+
+    fn poll(&mut self) -> Option<Effect<Self>> {
+        self.effects.pop_front()
+    }
+
+    fn digest(&self) -> Digest {
+        Digest::of("diary", &self.entries)
+    }
+}
+
+impl Diary {
+    fn wake_later(&mut self, now: Now) {
+        let at = now.monotonic + Duration::from_millis(100);
+        self.effects.push_back(Effect::SetTimer { id: "tick", at });
+    }
+}
+
+#[derive(Debug, Default)]
+struct Diaries {
+    told: Vec<(usize, u8)>,
+    halted: Vec<String>,
+    died: u32,
+}
+
+impl Cluster for Diaries {
+    type Server = Diary;
+
+    fn peer(&self, seat: usize) -> usize {
+        seat
+    }
+
+    fn open(&mut self, _: usize, now: Now, disk: &mut Disk) -> Result<Opened<Diary>, String> {
+        let entries = disk.read(DIARY).unwrap_or_default().to_vec();
+        if entries.contains(&0) {
+            return Err("the diary is damaged".to_owned());
+        }
+        let durable = Mark(entries.len() as u64);
+        let mut server = Diary {
+            entries,
+            ..Diary::default()
+        };
+        server.wake_later(now);
+        Ok(Opened { server, durable })
+    }
+
+    fn stamp(frame: &u8) -> [u8; 8] {
+        [*frame; 8]
+    }
+
+    fn told(&mut self, scene: &mut Scene<'_, Self>, report: u8) {
+        self.told.push((scene.seat, report));
+    }
+
+    fn halted(&mut self, _: &mut Scene<'_, Self>, reason: &str) {
+        self.halted.push(reason.to_owned());
+    }
+
+    fn died(&mut self, _: &mut Scene<'_, Self>) {
+        self.died += 1;
+    }
+}
+
+fn diaries(seed: u64, conditions: Conditions) -> World<Diaries> {
+    let mut world = World::new(Diaries::default(), 4, seed, conditions, true);
+    for seat in 0..4 {
+        world.plan(Duration::ZERO, Order::Start(seat));
+    }
+    world
+}
+
+/// Four diaries with crashes, loss and 60 entries.
+fn stormy(seed: u64) -> World<Diaries> {
+    let mut world = diaries(seed, Conditions::draw(seed, 4));
+    for entry in 1..=60 {
+        let at = Duration::from_millis(u64::from(entry) * 17);
+        world.request(at, usize::from(entry) % 4, entry);
+    }
+    for (ms, seat) in [(100, 1), (333, 2), (340, 1), (700, 0)] {
+        let down = Duration::from_millis(40);
+        world.plan(
+            Duration::from_millis(ms),
+            Order::Crash {
+                seat,
+                tail: Tail::Lost,
+                down,
+            },
+        );
+    }
+    world.run_until(2 * SECOND);
+    world
+}
+
+#[test]
+fn one_seed_is_one_history_and_two_seeds_are_two() {
+    for seed in 0..20 {
+        let (a, b, other) = (stormy(seed), stormy(seed), stormy(seed + 1_000));
+
+        assert_eq!(a.digest(), b.digest(), "seed {seed}");
+        assert_eq!(a.trace().events(), b.trace().events(), "seed {seed}");
+        assert_ne!(a.digest(), other.digest(), "seed {seed}");
+        assert!(a.trace().lines().eq(b.trace().lines()), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_was_told_survives_the_loss_of_unsynced_bytes() {
+    let mut told = 0;
+    for seed in 0..100 {
+        let mut world = stormy(seed);
+        world.plan(
+            2 * SECOND,
+            Order::PowerLoss {
+                tail: Tail::Lost,
+                down: SECOND,
+                stagger: Duration::ZERO,
+            },
+        );
+        world.run_until(4 * SECOND);
+
+        for (seat, entry) in &world.cluster.told {
+            let diary = world.disk(*seat).read(DIARY).unwrap_or_default();
+            assert!(
+                diary.contains(entry),
+                "seed {seed}: server {seat} forgot {entry}"
+            );
+        }
+        told += world.cluster.told.len();
+    }
+    assert!(told > 3_000, "only {told} entries were acknowledged");
+}
+
+#[test]
+fn without_the_barrier_something_told_is_forgotten() {
+    let forgets = |seed| {
+        let conditions = Conditions {
+            sync: Span::exactly_ms(5),
+            ..Conditions::calm(5)
+        };
+        let mut world = diaries(
+            seed,
+            Conditions {
+                barrier: false,
+                ..conditions
+            },
+        );
+        world.request(SECOND, 0, 7);
+        let at = SECOND + Duration::from_millis(2);
+        world.plan(
+            at,
+            Order::Crash {
+                seat: 0,
+                tail: Tail::Lost,
+                down: SECOND,
+            },
+        );
+        world.run_until(3 * SECOND);
+        assert_eq!(world.cluster.told, [(0, 7)]);
+        world.disk(0).read(DIARY).is_none()
+    };
+
+    assert!(forgets(1));
+}
+
+#[test]
+fn words_wait_for_the_disk_and_then_for_the_network() {
+    let conditions = Conditions {
+        sync: Span::exactly_ms(7),
+        ..Conditions::calm(20)
+    };
+    let mut world = diaries(1, conditions);
+    world.request(SECOND, 0, 9);
+
+    world.run_until(SECOND + Duration::from_millis(6));
+    assert!(world.cluster.told.is_empty());
+    world.run_until(SECOND + Duration::from_millis(7));
+    assert_eq!(world.cluster.told, [(0, 9)]);
+    world.run_until(SECOND + Duration::from_millis(26));
+    assert!(world.server(3).unwrap().heard.is_empty());
+    world.run_until(SECOND + Duration::from_millis(27));
+    assert_eq!(world.server(3).unwrap().heard, [9]);
+}
+
+#[test]
+fn a_crash_point_stops_a_server_right_there() {
+    let run = |point| {
+        let mut world = diaries(1, Conditions::calm(1));
+        let down = Duration::from_millis(100);
+        world.crash_at(CrashPoint {
+            seat: 0,
+            point,
+            tail: Tail::Lost,
+            down,
+        });
+        world.request(SECOND, 0, 5);
+        world.run_until(3 * SECOND);
+        let heard: Vec<_> = (1..4)
+            .map(|s| world.server(s).unwrap().heard.len())
+            .collect();
+        (
+            world.server(0).unwrap().entries.len(),
+            heard,
+            world.crashes(),
+        )
+    };
+
+    assert_eq!(run(Point::Write(1)), (0, vec![0, 0, 0], 1));
+    assert_eq!(run(Point::Sync(1)), (1, vec![0, 0, 0], 1));
+    assert_eq!(run(Point::Send(1)), (1, vec![1, 0, 0], 1));
+    assert_eq!(run(Point::Send(2)), (1, vec![1, 1, 0], 1));
+    assert_eq!(
+        run(Point::Send(4)),
+        (1, vec![1, 1, 1], 0),
+        "there is no fourth"
+    );
+}
+
+#[test]
+fn timers_of_a_dead_process_never_ring() {
+    let mut world = diaries(1, Conditions::calm(1));
+    let at = Duration::from_millis(350);
+    world.plan(
+        at,
+        Order::Crash {
+            seat: 2,
+            tail: Tail::Kept,
+            down: Duration::ZERO,
+        },
+    );
+
+    world.run_until(SECOND);
+
+    // 3 times before it died, 6 times after: one timer of the first life is void.
+    assert_eq!(world.server(2).unwrap().woken, 6);
+    assert_eq!(world.server(1).unwrap().woken, 10);
+}
+
+#[test]
+fn servers_notice_who_died_and_who_came_back() {
+    let mut world = diaries(1, Conditions::calm(10));
+    world.plan(
+        SECOND,
+        Order::Crash {
+            seat: 3,
+            tail: Tail::Kept,
+            down: SECOND,
+        },
+    );
+
+    world.run_until(SECOND - Duration::from_millis(1));
+    assert_eq!(
+        world.server(0).unwrap().peers,
+        BTreeMap::from([(1, true), (2, true), (3, true)])
+    );
+    world.run_until(SECOND + Duration::from_millis(10));
+    assert_eq!(world.server(0).unwrap().peers[&3], false);
+    world.run_until(3 * SECOND);
+    assert_eq!(world.server(0).unwrap().peers[&3], true);
+    assert_eq!(
+        world.server(3).unwrap().peers,
+        BTreeMap::from([(0, true), (1, true), (2, true)])
+    );
+}
+
+#[test]
+fn a_fast_clock_rings_earlier() {
+    let conditions = Conditions {
+        clocks: vec![(0, 0), (0, 100_000)],
+        ..Conditions::calm(1)
+    };
+    let mut world = diaries(1, conditions);
+
+    world.run_until(10 * SECOND);
+
+    assert_eq!(world.server(0).unwrap().woken, 100);
+    assert_eq!(world.server(1).unwrap().woken, 109);
+}
+
+#[test]
+fn a_failed_sync_ends_the_process_before_anything_is_told() {
+    let mut world = diaries(
+        1,
+        Conditions {
+            sync_error_ppm: 1_000_000,
+            ..Conditions::calm(1)
+        },
+    );
+    world.request(SECOND, 1, 4);
+
+    world.run_until(2 * SECOND);
+
+    assert_eq!((world.cluster.died, world.crashes()), (1, 1));
+    assert!(world.cluster.told.is_empty());
+    assert!(world.server(1).is_some(), "it starts again");
+}
+
+#[test]
+fn a_server_that_cannot_start_stays_away_and_says_why() {
+    let mut world = diaries(1, Conditions::calm(1));
+    world.plan(SECOND, Order::Kill(0));
+    world.run_until(SECOND);
+    world.disk_mut(0).append(DIARY, &[0]);
+
+    world.plan(2 * SECOND, Order::Start(0));
+    world.run_until(3 * SECOND);
+
+    assert!(world.server(0).is_none());
+    assert_eq!(world.cluster.halted, ["the diary is damaged"]);
+}
+
+#[test]
+fn healing_ends_every_trouble() {
+    let mut world = stormy(3);
+    world.plan(world.now(), Order::Split(vec![0]));
+    world.run_until(3 * SECOND);
+    world.heal();
+    let heard = |world: &World<Diaries>| -> Vec<usize> {
+        (0..4)
+            .map(|seat| world.server(seat).unwrap().heard.len())
+            .collect()
+    };
+    world.run_until(4 * SECOND);
+    let before = heard(&world);
+
+    world.request(world.now(), 1, 200);
+    world.run_until(5 * SECOND);
+
+    let after = heard(&world);
+    assert_eq!(
+        after,
+        [before[0] + 1, before[1], before[2] + 1, before[3] + 1]
+    );
+}
+
+#[test]
+fn jobs_of_one_server_run_one_after_the_other() {
+    let mut world = diaries(
+        1,
+        Conditions {
+            job: Span::exactly_ms(30),
+            ..Conditions::calm(1)
+        },
+    );
+    for entry in 1..=3 {
+        world.request(SECOND, 0, entry);
+    }
+
+    world.run_until(2 * SECOND);
+
+    let done: Vec<_> = world
+        .trace()
+        .lines()
+        .filter(|l| l.contains("job done"))
+        .collect();
+    let at = |line: &str| line.trim_start().split(' ').next().unwrap().to_owned();
+    assert_eq!(
+        done.iter().map(|l| at(l)).collect::<Vec<_>>(),
+        ["1.030s", "1.060s", "1.090s"]
+    );
+}
+
+#[test]
+fn lossy_links_lose_and_steady_links_do_not() {
+    let heard = |loss_ppm| {
+        let links = Links {
+            loss_ppm,
+            ..Links::steady(3)
+        };
+        let mut world = diaries(
+            1,
+            Conditions {
+                links,
+                ..Conditions::calm(3)
+            },
+        );
+        for entry in 1..=200 {
+            world.request(Duration::from_millis(10 * u64::from(entry)), 0, entry);
+        }
+        world.run_until(5 * SECOND);
+        world.server(1).unwrap().heard.len()
+    };
+
+    assert_eq!(heard(0), 200);
+    assert!((130..=190).contains(&heard(200_000)));
+}
