@@ -149,6 +149,9 @@ impl ValidatorSet {
     /// need not follow who missed a turn; the state's root commits to them.
     #[must_use]
     pub fn id(&self) -> ValidatorsId {
-        ValidatorsId(Digest::of("metatopia validators v1", &wire::encode(&self.members)))
+        ValidatorsId(Digest::of(
+            "metatopia validators v1",
+            &wire::encode(&self.members),
+        ))
     }
 }

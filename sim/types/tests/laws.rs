@@ -1,0 +1,437 @@
+//! Laws of the nouns: proofs, orders, limits, rotation.
+
+use std::collections::BTreeMap;
+
+use metatopia_types::*;
+use proptest::prelude::*;
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+fn sim() -> SimId {
+    SimId(Digest::of("laws", b"sim"))
+}
+
+fn act(n: u8, act: Act) -> SignedEnvelope {
+    let (author, seq) = (key(n).public(), Seq(u64::from(n)));
+    Envelope {
+        sim: sim(),
+        author,
+        lane: Lane(1),
+        seq,
+        last_valid: Height(9),
+        act,
+    }
+    .sign(&key(n))
+}
+
+fn roster(n: u8) -> Roster {
+    let member = Member {
+        power: 1,
+        contact: Contact::default(),
+    };
+    Roster::genesis((1..=n).map(|n| (key(n).public(), member.clone())).collect())
+        .expect("a handful of members")
+}
+
+fn header(roster: &Roster, height: u64, round: u32) -> Header {
+    let set = roster.set(Height(height)).expect("the next height");
+    let ((acts, act_count), (blobs, blob_count)) =
+        (Body::default().acts_root(), Body::default().blobs_root());
+    Header {
+        sim: sim(),
+        engine: 1,
+        height: Height(height),
+        previous: HeaderId(Digest::ZERO),
+        proposer: set.proposer(Height(height), Round(round)),
+        round: Round(round),
+        time: Millis(height),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: Root(Digest::ZERO),
+        validators: set.id(),
+        next_validators: set.id(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_leaf_of_every_list_has_a_proof_and_no_other_place_has_it(
+        count in 1_usize..70, at in any::<prop::sample::Index>(), flip in 0_usize..256,
+    ) {
+        let leaves: Vec<Digest> =
+            (0..count).map(|n| merkle::leaf(&n.to_le_bytes())).collect();
+        let (root, at) = (merkle::root(&leaves), at.index(count));
+        let proof = merkle::Proof::of(&leaves, at).expect("in range");
+        prop_assert_eq!(proof.root(leaves[at]), Some(root));
+
+        let mut wrong = leaves[at];
+        wrong.0[flip / 8] ^= 1 << (flip % 8);
+        prop_assert_ne!(proof.root(wrong), Some(root));
+        let mut moved = proof.clone();
+        moved.index = (moved.index + 1) % u32::try_from(count).expect("small");
+        prop_assert!(count == 1 || moved.root(leaves[at]) != Some(root));
+        let mut longer = proof;
+        longer.path.push(Digest::ZERO);
+        prop_assert_eq!(longer.root(leaves[at]), None);
+    }
+
+    #[test]
+    fn decoding_never_panics_and_accepts_only_the_canonical_form(bytes: Vec<u8>) {
+        if let Ok(envelope) = wire::decode::<SignedEnvelope>(&bytes, 4_096) {
+            prop_assert_eq!(wire::encode(&envelope), bytes.clone());
+        }
+        if let Ok(turn) = wire::decode::<Turn>(&bytes, 4_096) {
+            prop_assert_eq!(wire::encode(&turn), bytes.clone());
+        }
+        if let Ok(receipt) = wire::decode::<Receipt>(&bytes, 4_096) {
+            prop_assert_eq!(wire::encode(&receipt), bytes);
+        }
+    }
+
+    #[test]
+    fn one_changed_byte_breaks_an_envelope(at in any::<prop::sample::Index>(), with in 1_u8..) {
+        let mut bytes = wire::encode(&act(1, Act::Heartbeat));
+        let at = at.index(bytes.len());
+        bytes[at] ^= with;
+        let believed = wire::decode::<SignedEnvelope>(&bytes, 4_096)
+            .is_ok_and(|act| act.verify(&Ed25519));
+        prop_assert!(!believed);
+    }
+
+    #[test]
+    fn a_body_is_the_same_whatever_order_its_acts_came_in(order in Just((1..30_u8).collect::<Vec<_>>()).prop_shuffle()) {
+        let acts = |order: &[u8]| order.iter().map(|n| act(*n, Act::Heartbeat)).collect::<Vec<_>>();
+        let sorted = Body::new(acts(&(1..30).collect::<Vec<_>>()), vec![]);
+        prop_assert_eq!(Body::new(acts(&order), vec![]), sorted);
+    }
+}
+
+#[test]
+fn long_integers_and_trailing_bytes_are_not_canonical() {
+    assert_eq!(wire::decode::<Height>(&[5], 8), Ok(Height(5)));
+    let not_canonical = Err(wire::DecodeError::NotCanonical);
+    assert_eq!(wire::decode::<Height>(&[0x85, 0x00], 8), not_canonical);
+    assert_eq!(wire::decode::<Height>(&[5, 0], 8), not_canonical);
+    assert_eq!(
+        wire::decode::<Height>(&[0x85], 8),
+        Err(wire::DecodeError::Malformed)
+    );
+    let (found, limit) = (9, 8);
+    let oversize = Err(wire::DecodeError::Oversize { found, limit });
+    assert_eq!(wire::decode::<Height>(&[0; 9], 8), oversize);
+}
+
+#[test]
+fn ids_are_read_back_from_their_text_and_bad_text_is_named() {
+    let id = act(1, Act::Leave).id();
+    assert_eq!(id.to_string().parse(), Ok(id));
+    assert_eq!(key(1).public().to_string().parse(), Ok(key(1).public()));
+    let short = "12ab".parse::<SimId>();
+    assert_eq!(
+        short,
+        Err(ParseIdError::Length {
+            expected: 64,
+            found: 4
+        })
+    );
+    let upper = "A".repeat(64).parse::<SimId>();
+    assert_eq!(upper, Err(ParseIdError::Digit { at: 0 }));
+}
+
+#[test]
+fn weak_keys_and_signatures_that_fit_every_message_are_refused() {
+    // The identity point as key and as R, with S = 0, satisfies the lax verification equation.
+    let mut identity = [0; 32];
+    identity[0] = 1;
+    let mut signature = [0; 64];
+    signature[0] = 1;
+    let (key, signature) = (PublicKey(identity), Signature::from_bytes(signature));
+    assert!(!Ed25519.is_key(&key));
+    assert!(!Ed25519.verify(&key, b"anything", &signature));
+    assert!(Ed25519.is_key(&self::key(1).public()));
+}
+
+#[test]
+fn a_body_holds_its_limits() {
+    let many = (0..=limits::ACTS_PER_TURN_MAX)
+        .map(|seq| {
+            let mut one = act(1, Act::Heartbeat);
+            one.envelope.seq = Seq(seq as u64);
+            one
+        })
+        .collect::<Vec<_>>();
+    assert_eq!(Body::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
+
+    let name = "x".repeat(limits::ENVELOPE_BYTES_MAX);
+    let long = act(
+        1,
+        Act::Login {
+            name,
+            look: Look::default(),
+        },
+    );
+    assert!(matches!(
+        Body::new(vec![long], vec![]),
+        Err(BodyError::LongAct { .. })
+    ));
+
+    let name = "x".repeat(700);
+    let heavy = (0..300_u64).map(|seq| {
+        let mut one = act(
+            1,
+            Act::Login {
+                name: name.clone(),
+                look: Look::default(),
+            },
+        );
+        one.envelope.seq = Seq(seq);
+        one
+    });
+    assert!(matches!(
+        Body::new(heavy.collect(), vec![]),
+        Err(BodyError::LongActs(_))
+    ));
+
+    let blob = Blob(vec![7; limits::BLOB_BYTES_MAX + 1]);
+    let say = act(
+        1,
+        Act::Say {
+            channel: 0,
+            body: blob.id(),
+        },
+    );
+    let error = Body::new(vec![say], vec![blob]);
+    assert!(matches!(
+        error,
+        Err(BodyError::TooManyBlobs { count: 1, .. })
+    ));
+}
+
+#[test]
+fn a_blob_that_no_act_names_is_dropped_by_builders_and_refused_from_others() {
+    let named = Blob(b"hi".to_vec());
+    let stray = Blob(b"free bytes".to_vec());
+    let say = act(
+        1,
+        Act::Say {
+            channel: 0,
+            body: named.id(),
+        },
+    );
+    let body = Body::new(vec![say.clone()], vec![stray.clone(), named.clone()]).expect("small");
+    assert_eq!(body.blobs(), [named.clone()]);
+
+    let mut blobs = vec![named, stray.clone()];
+    blobs.sort_by_key(Blob::id);
+    let foreign: Body = wire::decode(&wire::encode(&(vec![say], blobs)), 4_096).expect("a body");
+    assert_eq!(foreign.check(), Err(BodyError::StrayBlob(stray.id())));
+}
+
+#[test]
+fn evidence_names_the_liar_and_nobody_else() {
+    let id = |n: u8| Some(HeaderId(Digest([n; 32])));
+    let vote = |n: u8, round: u32, header| {
+        let (kind, height, voter) = (VoteKind::Prevote, Height(5), key(n).public());
+        Vote {
+            kind,
+            height,
+            round: Round(round),
+            header,
+            voter,
+        }
+        .sign(sim(), &key(n))
+    };
+    let verdict = |evidence: Evidence| evidence.verify(sim(), &Ed25519);
+
+    let lie = Evidence::votes(vote(1, 0, id(1)), vote(1, 0, None));
+    assert_eq!(verdict(lie.clone()), Ok(key(1).public()));
+    let other_sim = lie.verify(SimId(Digest::ZERO), &Ed25519);
+    assert_eq!(other_sim, Err(EvidenceError::Signature));
+    let same = Evidence::votes(vote(1, 0, id(1)), vote(1, 0, id(1)));
+    assert_eq!(verdict(same), Err(EvidenceError::NoConflict));
+    let two_rounds = Evidence::votes(vote(1, 0, id(1)), vote(1, 1, id(2)));
+    assert_eq!(verdict(two_rounds), Err(EvidenceError::NoConflict));
+    let two_voters = Evidence::votes(vote(1, 0, id(1)), vote(2, 0, id(2)));
+    assert_eq!(verdict(two_voters), Err(EvidenceError::NoConflict));
+    let Evidence::Votes(a, b) = lie else {
+        panic!("made of votes")
+    };
+    assert_eq!(
+        verdict(Evidence::Votes(b.clone(), a.clone())),
+        Err(EvidenceError::Order)
+    );
+    let mut forged = a;
+    forged.signature = b.signature;
+    let forged = Evidence::votes(*forged, *b);
+    assert_eq!(verdict(forged), Err(EvidenceError::Signature));
+}
+
+#[test]
+fn early_rounds_rotate_over_leaders_and_later_ones_over_everybody() {
+    let members: Vec<_> = (1..=5)
+        .map(|n| Validator {
+            key: key(n).public(),
+            power: 1,
+        })
+        .collect();
+    let lame = key(3).public();
+    let set = ValidatorSet::new(members, |key| *key != lame).expect("five members");
+    for height in 0..50 {
+        let first: Vec<_> = (0..4)
+            .map(|r| set.proposer(Height(height), Round(r)))
+            .collect();
+        assert!(!first.contains(&lame));
+        assert_eq!(
+            first
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len(),
+            4
+        );
+        let later: Vec<_> = (4..9)
+            .map(|r| set.proposer(Height(height), Round(r)))
+            .collect();
+        assert!(later.contains(&lame));
+    }
+}
+
+#[test]
+fn a_quorum_is_the_least_power_above_two_thirds() {
+    for n in 1..=31_u8 {
+        let members = (1..=n)
+            .map(|n| Validator {
+                key: key(n).public(),
+                power: 1,
+            })
+            .collect();
+        let quorum = ValidatorSet::new(members, |_| true)
+            .expect("up to 31")
+            .quorum();
+        assert!(
+            quorum * 3 > u64::from(n) * 2 && (quorum - 1) * 3 <= u64::from(n) * 2,
+            "{n}"
+        );
+    }
+}
+
+#[test]
+fn sets_that_break_a_rule_are_refused_by_name() {
+    let member = |n: u8, power| Validator {
+        key: key(n).public(),
+        power,
+    };
+    let error = |members: Vec<Validator>| ValidatorSet::new(members, |_| true).err();
+    assert_eq!(error(vec![]), Some(ValidatorSetError::Count(0)));
+    let many = (1..=32).map(|n| member(n, 1)).collect();
+    assert_eq!(error(many), Some(ValidatorSetError::Count(32)));
+    let twice = error(vec![member(1, 1), member(1, 1)]);
+    assert_eq!(twice, Some(ValidatorSetError::Order(key(1).public())));
+    let none = error(vec![member(1, 0)]);
+    assert_eq!(none, Some(ValidatorSetError::Powerless(key(1).public())));
+}
+
+#[test]
+fn a_change_of_the_set_takes_effect_exactly_three_heights_later() {
+    let mut roster = roster(4);
+    let (new, contact) = (key(9).public(), Contact::default());
+    roster
+        .change(&SetChange::Add { key: new, contact })
+        .expect("unknown so far");
+    assert_eq!(
+        roster.promote(&key(8).public()),
+        Err(RosterError::NoStandby(key(8).public()))
+    );
+    roster.close(&header(&roster, 1, 0));
+    roster.promote(&new).expect("a standby");
+    roster.close(&header(&roster, 2, 0));
+    let votes = |height| {
+        roster
+            .set(Height(height))
+            .expect("known")
+            .get(&new)
+            .is_some()
+    };
+    assert_eq!([3, 4, 5].map(votes), [false, false, true]);
+    assert!(roster.set(Height(6)).is_none() && roster.set(Height(2)).is_none());
+}
+
+#[test]
+fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
+    let mut roster = roster(5);
+    let remove = |n: u8| SetChange::Remove {
+        key: key(n).public(),
+    };
+    assert_eq!(roster.change(&remove(1)), Ok(()));
+    assert_eq!(roster.change(&remove(2)), Err(RosterError::TooFew(4)));
+    assert_eq!(
+        roster.change(&remove(1)),
+        Err(RosterError::Unknown(key(1).public()))
+    );
+    let add = |n: u8, address: String| {
+        let contact = Contact {
+            peer_id: String::new(),
+            address,
+        };
+        SetChange::Add {
+            key: key(n).public(),
+            contact,
+        }
+    };
+    let long = roster.change(&add(9, "x".repeat(129)));
+    assert_eq!(long, Err(RosterError::LongContact(129)));
+    for n in 0..16 {
+        assert_eq!(roster.change(&add(100 + n, String::new())), Ok(()));
+    }
+    assert_eq!(
+        roster.change(&add(120, String::new())),
+        Err(RosterError::TooMany(16))
+    );
+    let known = Err(RosterError::Known(key(100).public()));
+    assert_eq!(roster.change(&add(100, String::new())), known);
+}
+
+#[test]
+fn a_proposer_that_missed_its_round_leads_no_more_for_a_while_then_again() {
+    let mut roster = roster(4);
+    let mut absences: BTreeMap<PublicKey, Vec<u64>> = BTreeMap::new();
+    let dead = roster
+        .set(Height(1))
+        .expect("genesis")
+        .proposer(Height(1), Round(0));
+    for height in 1..1_000 {
+        let set = roster.set(Height(height)).expect("the next height").clone();
+        let round = u32::from(set.proposer(Height(height), Round(0)) == dead);
+        if round == 1 {
+            absences.entry(dead).or_default().push(height);
+        }
+        roster.close(&header(&roster, height, round));
+    }
+    // Missed at 1, then probed after 64, 128, 256 and 512 heights (with the lag, and its turn).
+    let missed = &absences[&dead];
+    assert!((4..=12).contains(&missed.len()), "{missed:?}");
+    assert!(
+        missed.windows(2).any(|pair| pair[1] - pair[0] > 250),
+        "{missed:?}"
+    );
+
+    // Once it builds a turn, it is trusted again.
+    let set = roster.set(Height(1_000)).expect("the next height").clone();
+    let round = (0..8)
+        .find(|r| set.proposer(Height(1_000), Round(*r)) == dead)
+        .expect("later");
+    roster.close(&header(&roster, 1_000, round));
+    for height in 1_001..1_004 {
+        roster.close(&header(&roster, height, 0));
+    }
+    assert!(
+        roster
+            .set(Height(1_005))
+            .expect("known")
+            .leaders()
+            .any(|key| key == dead)
+    );
+}
