@@ -1,1 +1,27 @@
-//! The agreement machine of one sim, sans-IO.
+//! Agreement on the turns of one sim. (Work under way: the driver follows the types.)
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod base;
+mod config;
+mod decision;
+mod effect;
+mod host;
+mod input;
+mod join;
+pub mod limits;
+mod message;
+mod record;
+
+pub use agreement::{Agreement, OpenError};
+pub use base::Base;
+#[cfg(feature = "controls")]
+pub use config::Controls;
+pub use config::{Config, Patience};
+pub use decision::{Decision, Link};
+pub use effect::{Effect, Halt, Position, To};
+pub use host::{ActFault, Host, Void, VoidAct};
+pub use input::{Applied, Input};
+pub use join::{Checkpoint, JoinError, JoinPack, Trust};
+pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
+pub use record::{Record, Step, Timeout, Verdict};

@@ -1,0 +1,92 @@
+//! How an agreement is set up.
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_types::{Sign, SimId, Verify};
+
+/// What does not change while an agreement lives.
+#[derive(Clone)]
+pub struct Config {
+    /// The sim whose turns are agreed on.
+    pub sim: SimId,
+    /// The rules that this server runs.
+    pub engine: u32,
+    /// Least time between two turns, in milliseconds; at least 1. The same on all servers.
+    pub turn_length: u64,
+    /// Signs what this server says. Its public key is the server's name.
+    pub signer: Arc<dyn Sign>,
+    /// Checks what others say.
+    pub scheme: Arc<dyn Verify>,
+    /// Has this key never signed anything in this sim before this log began? If not, and the log
+    /// does not say what it signed, the server stays silent until it cannot contradict itself.
+    pub fresh_key: bool,
+    /// How long it waits for what.
+    pub patience: Patience,
+    /// Rules that the simulated world breaks on purpose.
+    #[cfg(feature = "controls")]
+    pub controls: Controls,
+}
+
+impl core::fmt::Debug for Config {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Config")
+            .field("sim", &self.sim)
+            .field("engine", &self.engine)
+            .field("turn_length", &self.turn_length)
+            .field("server", &self.signer.public())
+            .field("fresh_key", &self.fresh_key)
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long a server waits before it goes on without somebody. Timeouts never endanger agreement:
+/// too short ones waste rounds, too long ones waste time when a server is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For a proposal, counted from when it may leave at the earliest.
+    pub propose: Duration,
+    /// For prevotes to agree, once more than two thirds are there.
+    pub prevote: Duration,
+    /// For precommits to agree, once more than two thirds are there.
+    pub precommit: Duration,
+    /// How much longer each of these gets with every round of a height.
+    pub per_round: Duration,
+    /// Before votes are said again.
+    pub rebroadcast: Duration,
+    /// Before a turn that others vote for is asked for, and between such questions.
+    pub want: Duration,
+    /// Between looks at whether this server is behind.
+    pub sync: Duration,
+}
+
+impl Default for Patience {
+    /// For servers within 50 ms of each other. With 20 ms of travel a live proposer is heard 25 ms
+    /// after it may speak; 100 ms leaves room for a slow disk and a large turn.
+    fn default() -> Self {
+        Self {
+            propose: Duration::from_millis(100),
+            prevote: Duration::from_millis(50),
+            precommit: Duration::from_millis(50),
+            per_round: Duration::from_millis(50),
+            rebroadcast: Duration::from_millis(200),
+            want: Duration::from_millis(30),
+            sync: Duration::from_millis(60),
+        }
+    }
+}
+
+/// Switches that break one safety rule each. The simulated world turns them on to show that its
+/// oracle would see the rule missing.
+#[cfg(feature = "controls")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Controls {
+    /// Messages leave before the log is durable.
+    pub no_barrier: bool,
+    /// Turns are voted for without their bytes in the log.
+    pub turns_not_logged: bool,
+    /// While the log is read again, turns are judged as well.
+    pub eager_replay: bool,
+    /// While the log is read again, the core does not know our own votes in it.
+    pub no_index: bool,
+}

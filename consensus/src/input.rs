@@ -1,0 +1,46 @@
+//! What happens to an agreement.
+
+use metatopia_types::{Height, PublicKey, Root, ValidatorSet};
+
+use crate::{Decision, Message, Position};
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A message came in over an authenticated connection.
+    Frame {
+        /// Whose connection.
+        from: PublicKey,
+        /// What it says.
+        message: Message,
+    },
+    /// The time of [`Agreement::deadline`](crate::Agreement::deadline) has come. Too early or twice
+    /// does no harm.
+    Wake,
+    /// The log is durable up to here.
+    Synced(Position),
+    /// The state machine is done with a decided turn. They come in the order of their heights.
+    Applied(Applied),
+    /// A connection to this server is there.
+    PeerUp(PublicKey),
+    /// The connection to this server is gone. Speeds up what would otherwise be a timeout.
+    PeerDown(PublicKey),
+    /// Answers [`Effect::Load`](crate::Effect::Load).
+    Loaded {
+        /// Who asked for them.
+        to: PublicKey,
+        /// In ascending order, without a gap; fewer or none if the log does not hold them.
+        decisions: Vec<Decision>,
+    },
+}
+
+/// What a decided turn did to the state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The turn's height.
+    pub height: Height,
+    /// The root of the state after it.
+    pub root: Root,
+    /// Who votes [`SET_LAG`](metatopia_types::limits::SET_LAG) heights later.
+    pub validators: ValidatorSet,
+}

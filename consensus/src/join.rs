@@ -1,0 +1,181 @@
+//! How a stranger comes to believe a recent state without replaying what led to it.
+
+use metatopia_types::{
+    Certificate, CertificateError, Header, Height, Millis, Root, SimId, ValidatorSet, Verify,
+    limits::{ROOT_LAG, SET_LAG},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Base, Link, limits::LINKS_MAX};
+
+/// What a server gives to one that joins: proof of the root of the state after `headers[0]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinPack {
+    /// Every change of the members since genesis, ascending by height.
+    pub links: Vec<Link>,
+    /// The header of the state's height and the two after it; the last one states the root.
+    pub headers: [Header; ROOT_LAG as usize + 1],
+    /// Signed for the last of them.
+    pub certificate: Certificate,
+}
+
+/// Who the joiner believes in to begin with: the genesis set, or that of a checkpoint it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trust {
+    /// Links up to this height are taken as done.
+    pub height: Height,
+    /// Who votes at the next height.
+    pub validators: ValidatorSet,
+}
+
+/// A proved state: what to fetch, and what must come out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// The height of the state.
+    pub height: Height,
+    /// Its root: the state to fetch.
+    pub root: Root,
+    /// The time of its header.
+    pub time: Millis,
+    pack: JoinPack,
+}
+
+/// Why a join pack is not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JoinError {
+    /// More links than a pack may have.
+    #[error("{0} set changes where at most {LINKS_MAX} are allowed")]
+    TooManyLinks(usize),
+    /// A header of another sim.
+    #[error("the header of height {0} is of another sim")]
+    OtherSim(Height),
+    /// Links are not ascending, or one is above the state's height.
+    #[error("the set change of height {0} is out of order")]
+    LinkOrder(Height),
+    /// A certificate is for something else than the header it comes with.
+    #[error("the certificate of height {0} is for another header")]
+    OtherHeader(Height),
+    /// A header names other voters than the ones believed in: a set change is missing.
+    #[error("height {0} names other validators: a set change is missing")]
+    MissingLink(Height),
+    /// The members that a link brings are not those its header names.
+    #[error("the set change of height {0} brings other members than its header names")]
+    OtherMembers(Height),
+    /// A certificate proves nothing.
+    #[error("height {height}: {why}")]
+    Certificate {
+        /// Of which height.
+        height: Height,
+        /// Why.
+        why: CertificateError,
+    },
+    /// The last headers do not follow each other.
+    #[error("the header of height {0} does not follow the one before it")]
+    Chain(Height),
+    /// The sets that came out of the state are not those the headers name.
+    #[error("the state gives other validators for height {0}")]
+    OtherSet(Height),
+}
+
+impl JoinPack {
+    /// Walks the set changes from `trust` to the last header.
+    ///
+    /// Old keys can sign another history, so a trust of long ago is worth little: take a recent
+    /// checkpoint from somebody you know.
+    ///
+    /// # Errors
+    /// See [`JoinError`].
+    pub fn verify(
+        &self,
+        sim: SimId,
+        trust: &Trust,
+        scheme: &dyn Verify,
+    ) -> Result<Checkpoint, JoinError> {
+        if self.links.len() > LINKS_MAX {
+            return Err(JoinError::TooManyLinks(self.links.len()));
+        }
+        let [state, _, last] = &self.headers;
+        let mut members = trust.validators.clone();
+        let mut before = trust.height;
+        for link in self.links.iter().filter(|l| l.header.height > trust.height) {
+            let height = link.header.height;
+            // A change at the height of the last header or later is of no use to it.
+            if height <= before || height >= last.height {
+                return Err(JoinError::LinkOrder(height));
+            }
+            certified(sim, &link.header, &link.certificate, &members, scheme)?;
+            members = ValidatorSet::new(link.next.clone(), |_| true)
+                .map_err(|_| JoinError::OtherMembers(height))?;
+            if members.id() != link.header.next_validators {
+                return Err(JoinError::OtherMembers(height));
+            }
+            before = height;
+        }
+        certified(sim, last, &self.certificate, &members, scheme)?;
+        for pair in self.headers.windows(2) {
+            let follows =
+                pair[1].height == pair[0].height.plus(1) && pair[1].previous == pair[0].id();
+            if !follows {
+                return Err(JoinError::Chain(pair[1].height));
+            }
+        }
+        Ok(Checkpoint {
+            height: state.height,
+            root: last.root,
+            time: state.time,
+            pack: self.clone(),
+        })
+    }
+}
+
+fn certified(
+    sim: SimId,
+    header: &Header,
+    certificate: &Certificate,
+    members: &ValidatorSet,
+    scheme: &dyn Verify,
+) -> Result<(), JoinError> {
+    let height = header.height;
+    if header.sim != sim {
+        return Err(JoinError::OtherSim(height));
+    }
+    if certificate.header != header.id() || certificate.height != height {
+        return Err(JoinError::OtherHeader(height));
+    }
+    if header.validators != members.id() {
+        return Err(JoinError::MissingLink(height));
+    }
+    certificate
+        .verify(sim, members, scheme)
+        .map_err(|why| JoinError::Certificate { height, why })
+}
+
+impl Checkpoint {
+    /// Where agreement starts from, once the state is there and has said who votes at the next
+    /// [`SET_LAG`] heights.
+    ///
+    /// # Errors
+    /// [`JoinError::OtherSet`] if the headers name others: then it is not that state.
+    pub fn base(&self, sets: [ValidatorSet; SET_LAG as usize]) -> Result<Base, JoinError> {
+        let [state, next, last] = &self.pack.headers;
+        let named = [next.validators, last.validators, last.next_validators];
+        for ((ahead, set), named) in (1..).zip(&sets).zip(named) {
+            if set.id() != named {
+                return Err(JoinError::OtherSet(self.height.plus(ahead)));
+            }
+        }
+        let links = self.pack.links.iter();
+        Ok(Base {
+            height: self.height,
+            header: state.id(),
+            time: state.time,
+            roots: [next.root, last.root],
+            sets,
+            links: links
+                .filter(|link| link.header.height <= self.height)
+                .cloned()
+                .collect(),
+            voice: false,
+        })
+    }
+}

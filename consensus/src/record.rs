@@ -1,0 +1,118 @@
+//! What agreement writes into the log. A restart reads it back, in the order it was written.
+
+use std::sync::Arc;
+
+use metatopia_types::{
+    Certificate, HeaderId, Height, Proposal, PublicKey, Root, Round, Signed, Turn, ValidatorSet,
+    Vote, wire,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Polka, decision::shared, limits};
+
+/// One record. Opaque to the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Record {
+    /// The bytes behind a header's digest, always before the first record that relies on them.
+    Turn(#[serde(with = "shared")] Arc<Turn>),
+    /// A vote that counted, our own or another's.
+    Vote(Signed<Vote>),
+    /// A proposal that was accepted, our own or another's.
+    Proposal(Signed<Proposal>),
+    /// What we think of a turn.
+    Verdict(Verdict),
+    /// Time was up.
+    Timeout(Timeout),
+    /// Proof, from another server, that a turn may be proposed again.
+    Polka(Polka),
+    /// We promised this turn for round 0 of a height that had not begun.
+    Early(Signed<Proposal>),
+    /// The turn with this certificate is decided; its bytes are in an earlier record.
+    Decided(Certificate),
+    /// The state machine is done with a turn.
+    Applied {
+        /// The turn's height.
+        height: Height,
+        /// The root of the state after it.
+        root: Root,
+        /// The set of [`SET_LAG`](metatopia_types::limits::SET_LAG) heights later, if it differs
+        /// from the one before it.
+        validators: Option<ValidatorSet>,
+    },
+    /// From here on this server signs: its key is new, or it knows where it may have signed before.
+    Voice,
+}
+
+/// A turn that was judged, as the core of agreement is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The height.
+    pub height: Height,
+    /// The round it was proposed or certified in.
+    pub round: Round,
+    /// The earlier round with a quorum of prevotes, if it was proposed again.
+    pub valid_round: Option<Round>,
+    /// Who proposed it in that round.
+    pub proposer: PublicKey,
+    /// The turn.
+    pub header: HeaderId,
+    /// Is it valid?
+    pub valid: bool,
+    /// Did it come with a certificate?
+    pub certified: bool,
+}
+
+/// A wait that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Timeout {
+    /// At which height.
+    pub height: Height,
+    /// In which round.
+    pub round: Round,
+    /// For what.
+    pub step: Step,
+}
+
+/// What a server waits for in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Step {
+    /// The proposal.
+    Propose,
+    /// Prevotes that agree.
+    Prevote,
+    /// Precommits that agree.
+    Precommit,
+}
+
+impl Record {
+    /// The height it is about; none for what is about the whole server. A log segment whose
+    /// records are all at or below the height of a stored [`Base`](crate::Base) may go.
+    #[must_use]
+    pub fn height(&self) -> Option<Height> {
+        Some(match self {
+            Self::Turn(turn) => turn.header.height,
+            Self::Vote(vote) => vote.message.height,
+            Self::Proposal(proposal) | Self::Early(proposal) => proposal.message.height,
+            Self::Verdict(verdict) => verdict.height,
+            Self::Timeout(timeout) => timeout.height,
+            Self::Polka(polka) => polka.height,
+            Self::Decided(certificate) => certificate.height,
+            Self::Applied { height, .. } => *height,
+            Self::Voice => return None,
+        })
+    }
+
+    /// For the log.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(self)
+    }
+
+    /// From the log.
+    ///
+    /// # Errors
+    /// Bytes that [`Record::encode`] did not make.
+    pub fn decode(bytes: &[u8]) -> Result<Self, wire::DecodeError> {
+        wire::decode(bytes, limits::RECORD_BYTES_MAX)
+    }
+}
