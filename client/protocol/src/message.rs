@@ -221,6 +221,9 @@ pub enum SubmitRefusal {
     /// The author, or all unknown authors of this connection, have too many acts pending.
     #[error("too many acts are pending; wait for receipts")]
     QuotaExceeded,
+    /// The author has as many sessions as a sim remembers.
+    #[error("the author has too many sessions open; wait a minute")]
+    TooManyLanes,
     /// The node's mempool is full.
     #[error("the node is full; try again")]
     Full,

@@ -1,0 +1,196 @@
+//! The light client: believes headers that more than two thirds of the right servers signed.
+
+use alloc::{sync::Arc, vec::Vec};
+
+use metatopia_protocol::Link;
+use metatopia_types::{
+    Certificate, CertificateError, Header, Height, Outcome, Receipt, ReceiptError, SignedEnvelope,
+    SimId, StateProof, StateProofError, ValidatorSet, ValidatorSetError, Verify, limits, wire,
+};
+
+/// Sets that are remembered; older receipts are asked for anew. 1,024 sets of 31 take 1.2 MiB.
+const SETS_MAX: usize = 1_024;
+
+/// Follows one sim's validators from a set it trusts.
+#[derive(Clone)]
+pub struct LightClient {
+    sim: SimId,
+    scheme: Arc<dyn Verify>,
+    sets: Vec<(Height, ValidatorSet)>,
+}
+
+impl core::fmt::Debug for LightClient {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "LightClient of {} with {} sets",
+            self.sim,
+            self.sets.len()
+        )
+    }
+}
+
+/// Why something is not believed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// The header is of another sim.
+    #[error("the header is of sim {0}")]
+    OtherSim(SimId),
+    /// Older than the first trusted set.
+    #[error("height {0} is older than what this client trusts")]
+    TooOld(Height),
+    /// The header names validators that are not the known ones of that height.
+    #[error("height {0} has validators that this client does not know")]
+    OtherValidators(Height),
+    /// The certificate is for another header.
+    #[error("the certificate of height {0} is for another header")]
+    OtherHeader(Height),
+    /// The next set is malformed.
+    #[error("the set after height {0} is malformed: {1}")]
+    BadSet(Height, ValidatorSetError),
+    /// The next set is not the one that the header names.
+    #[error("the set offered after height {0} is not the one its header names")]
+    OtherSet(Height),
+    /// A change that is older than the newest known.
+    #[error("the set change of height {0} is not newer than the known ones")]
+    NotNewer(Height),
+    /// The certificate proves nothing.
+    #[error("certificate: {0}")]
+    Certificate(#[from] CertificateError),
+    /// The receipt proves nothing.
+    #[error("receipt: {0}")]
+    Receipt(#[from] ReceiptError),
+    /// The state proof proves nothing.
+    #[error("state: {0}")]
+    State(#[from] StateProofError),
+    /// The header does not commit to the state after that turn.
+    #[error("header {header} does not commit to the state after turn {turn}")]
+    OtherHeight {
+        /// The header's height.
+        header: Height,
+        /// The turn asked about.
+        turn: Height,
+    },
+    /// The leaf holds no outcomes.
+    #[error("the leaf holds no outcomes")]
+    NotOutcomes,
+}
+
+impl LightClient {
+    /// Trusts `first` to vote from `from` on: the genesis set from height 1, or a checkpoint's.
+    #[must_use]
+    pub fn new(sim: SimId, from: Height, first: ValidatorSet, scheme: Arc<dyn Verify>) -> Self {
+        Self {
+            sim,
+            scheme,
+            sets: [(from, first)].into(),
+        }
+    }
+
+    /// The sim it follows.
+    #[must_use]
+    pub const fn sim(&self) -> SimId {
+        self.sim
+    }
+
+    /// How signatures are checked.
+    #[must_use]
+    pub fn scheme(&self) -> &dyn Verify {
+        &*self.scheme
+    }
+
+    /// From which height on the newest known set votes.
+    #[must_use]
+    pub fn newest(&self) -> Height {
+        self.sets.last().map_or(Height(0), |(from, _)| *from)
+    }
+
+    /// Who votes at `height`, as far as is known.
+    ///
+    /// # Errors
+    /// [`Distrust::TooOld`] before the first trusted set.
+    pub fn set(&self, height: Height) -> Result<&ValidatorSet, Distrust> {
+        let known = self.sets.iter().rev().find(|(from, _)| *from <= height);
+        known.map(|(_, set)| set).ok_or(Distrust::TooOld(height))
+    }
+
+    /// Is this header decided?
+    ///
+    /// # Errors
+    /// See [`Distrust`]. [`Distrust::OtherValidators`] may mean that set changes are missing: ask
+    /// for links after [`Self::newest`].
+    pub fn believe(&self, header: &Header, certificate: &Certificate) -> Result<(), Distrust> {
+        if header.sim != self.sim {
+            return Err(Distrust::OtherSim(header.sim));
+        }
+        let set = self.set(header.height)?;
+        if header.validators != set.id() {
+            return Err(Distrust::OtherValidators(header.height));
+        }
+        if (certificate.height, certificate.header) != (header.height, header.id()) {
+            return Err(Distrust::OtherHeader(header.height));
+        }
+        Ok(certificate.verify(self.sim, set, &*self.scheme)?)
+    }
+
+    /// Follows a change of the set.
+    ///
+    /// # Errors
+    /// See [`Distrust`]; nothing changed then.
+    pub fn follow(&mut self, link: &Link) -> Result<(), Distrust> {
+        let height = link.header.height;
+        if height < self.newest() {
+            return Err(Distrust::NotNewer(height));
+        }
+        self.believe(&link.header, &link.certificate)?;
+        link.next
+            .check()
+            .map_err(|error| Distrust::BadSet(height, error))?;
+        if link.next.id() != link.header.next_validators {
+            return Err(Distrust::OtherSet(height));
+        }
+        if self.sets.len() >= SETS_MAX {
+            self.sets.remove(0);
+        }
+        self.sets.push((height.plus(1), link.next.clone()));
+        Ok(())
+    }
+
+    /// Is the act in a decided turn?
+    ///
+    /// # Errors
+    /// See [`Distrust`].
+    pub fn receipt(&self, act: &SignedEnvelope, receipt: &Receipt) -> Result<(), Distrust> {
+        let height = receipt.header.height;
+        let set = self.set(height)?;
+        if receipt.header.validators != set.id() {
+            return Err(Distrust::OtherValidators(height));
+        }
+        Ok(receipt.verify(self.sim, act, set, &*self.scheme)?)
+    }
+
+    /// The outcomes of the turn of height `turn`, by place, out of the certified state after it.
+    ///
+    /// # Errors
+    /// See [`Distrust`].
+    pub fn outcomes(
+        &self,
+        turn: Height,
+        proof: &StateProof,
+        header: &Header,
+        certificate: &Certificate,
+    ) -> Result<Vec<Outcome>, Distrust> {
+        if header.height != turn.plus(limits::ROOT_LAG) {
+            return Err(Distrust::OtherHeight {
+                header: header.height,
+                turn,
+            });
+        }
+        self.believe(header, certificate)?;
+        proof.verify(header.root)?;
+        if proof.key != metatopia_sim::outcomes_key(turn) {
+            return Err(Distrust::NotOutcomes);
+        }
+        wire::decode(&proof.content, limits::LEAF_BYTES_MAX).map_err(|_| Distrust::NotOutcomes)
+    }
+}

@@ -1,0 +1,259 @@
+//! The world in words: typed lines become acts, scenes become sentences. For terminals, pipes and
+//! screen readers: one line a fact, no colours, no columns.
+
+use alloc::{
+    format,
+    string::{String, ToString as _},
+    vec,
+    vec::Vec,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::{ChatLine, Scene, SceneObject};
+use metatopia_types::{Act, Blob, Emote, limits};
+
+/// A line that a person typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Describe what is in sight.
+    Look,
+    /// Walk in a direction, or towards something with this name.
+    Go(String),
+    /// Stop walking.
+    Stop,
+    /// Shove something.
+    Push(String),
+    /// Touch something.
+    Touch(String),
+    /// Say something to whoever is near.
+    Say(String),
+    /// Say something to everybody.
+    Shout(String),
+    /// Make a gesture.
+    Emote(Emote),
+    /// Who is here?
+    Who,
+    /// The source of the scripts on something.
+    Source(String),
+    /// List the commands.
+    Help,
+    /// Leave.
+    Quit,
+}
+
+/// Why a line is no command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The first word is no command.
+    #[error("unknown command `{0}`; type `help` for the list")]
+    Unknown(String),
+    /// The command needs something more.
+    #[error("`{0}` needs {1}")]
+    Missing(&'static str, &'static str),
+    /// No such gesture.
+    #[error("unknown gesture `{0}`; there are wave, nod, dance, bow and laugh")]
+    Gesture(String),
+    /// Too many words for one act.
+    #[error("{0} bytes are too many to say at once; at most {max}", max = limits::CHAT_BYTES_MAX)]
+    TooLong(usize),
+}
+
+/// What `help` prints.
+pub const HELP: &str = "\
+look            what is in sight
+go DIRECTION    walk: north, south, east, west, northeast, ..
+go THING        walk towards it
+stop            stand still
+push THING      walk up to it and shove it
+touch THING     open, ring, switch: whatever it does
+say WORDS       to whoever is near; `shout` to everybody
+emote GESTURE   wave, nod, dance, bow or laugh
+who             who is here
+source THING    the source of the scripts on it
+quit            leave";
+
+/// Reads a line.
+///
+/// # Errors
+/// See [`ParseError`].
+pub fn parse(line: &str) -> Result<Command, ParseError> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    let need = |command, what| {
+        if rest.is_empty() {
+            Err(ParseError::Missing(command, what))
+        } else {
+            Ok(rest.to_string())
+        }
+    };
+    Ok(match word.to_lowercase().as_str() {
+        "look" | "l" => Command::Look,
+        "go" | "walk" => Command::Go(need("go", "a direction or a thing")?),
+        "stop" => Command::Stop,
+        "push" => Command::Push(need("push", "a thing")?),
+        "touch" | "use" | "open" | "ring" => Command::Touch(need("touch", "a thing")?),
+        "say" => Command::Say(words(need("say", "words")?)?),
+        "shout" => Command::Shout(words(need("shout", "words")?)?),
+        "emote" => Command::Emote(emote(&need("emote", "a gesture")?)?),
+        "who" => Command::Who,
+        "source" => Command::Source(need("source", "a thing")?),
+        "help" | "?" => Command::Help,
+        "quit" | "exit" => Command::Quit,
+        _ => return Err(ParseError::Unknown(word.to_string())),
+    })
+}
+
+fn words(text: String) -> Result<String, ParseError> {
+    if text.len() > limits::CHAT_BYTES_MAX {
+        Err(ParseError::TooLong(text.len()))
+    } else {
+        Ok(text)
+    }
+}
+
+fn emote(name: &str) -> Result<Emote, ParseError> {
+    Ok(match name.to_lowercase().as_str() {
+        "wave" => Emote::Wave,
+        "nod" => Emote::Nod,
+        "dance" => Emote::Dance,
+        "bow" => Emote::Bow,
+        "laugh" => Emote::Laugh,
+        _ => return Err(ParseError::Gesture(name.to_string())),
+    })
+}
+
+/// Says something: the act, and the blob with the words.
+#[must_use]
+pub fn say(channel: u8, text: &str) -> (Act, Vec<Blob>) {
+    let blob = Blob(text.as_bytes().to_vec());
+    (
+        Act::Say {
+            channel,
+            body: blob.id(),
+        },
+        vec![blob],
+    )
+}
+
+const DIRECTIONS: [(&str, i32, i32); 8] = [
+    ("east", 1, 0),
+    ("northeast", 1, 1),
+    ("north", 0, 1),
+    ("northwest", -1, 1),
+    ("west", -1, 0),
+    ("southwest", -1, -1),
+    ("south", 0, -1),
+    ("southeast", 1, -1),
+];
+
+/// The heading of a named direction, or nothing if there is none of that name.
+#[must_use]
+pub fn direction(name: &str) -> Option<Vec2> {
+    let name = name.to_lowercase();
+    let short = |full: &str| match full {
+        "northeast" => "ne".to_string(),
+        "northwest" => "nw".to_string(),
+        "southeast" => "se".to_string(),
+        "southwest" => "sw".to_string(),
+        _ => full[..1].to_string(),
+    };
+    DIRECTIONS
+        .iter()
+        .find(|(full, ..)| *full == name || short(full) == name)
+        .map(|(_, x, y)| Vec2 {
+            x: Fx::from_int(*x),
+            y: Fx::from_int(*y),
+        })
+}
+
+/// The compass name of a direction.
+#[must_use]
+pub fn compass(towards: Vec2) -> &'static str {
+    // Eight sectors of an eighth of a turn, the first one around east.
+    let turn = towards.angle().to_bits().wrapping_add(1 << 28);
+    DIRECTIONS[(turn >> 29) as usize].0
+}
+
+/// The nearest object whose name starts with, or else holds, what was typed; never oneself.
+#[must_use]
+pub fn find<'a>(scene: &'a Scene, typed: &str) -> Option<&'a SceneObject> {
+    let typed = typed.trim().to_lowercase();
+    let typed = typed.strip_prefix("the ").unwrap_or(&typed);
+    let others = || {
+        scene
+            .objects
+            .iter()
+            .filter(|object| Some(object.id) != scene.me)
+    };
+    others()
+        .find(|object| object.name.to_lowercase().starts_with(typed))
+        .or_else(|| others().find(|object| object.name.to_lowercase().contains(typed)))
+}
+
+/// Where the client's avatar is.
+#[must_use]
+pub fn position(scene: &Scene) -> Option<Vec2> {
+    let me = scene
+        .objects
+        .iter()
+        .find(|object| Some(object.id) == scene.me)?;
+    Some(me.position)
+}
+
+/// What is in sight, a line each, nearest first; walls and the like last, as a count.
+#[must_use]
+pub fn describe(scene: &Scene) -> Vec<String> {
+    let Some(here) = position(scene) else {
+        return vec!["You are not in the world yet.".into()];
+    };
+    let mut lines = vec![format!(
+        "You stand at {:.1} east, {:.1} north.",
+        here.x, here.y
+    )];
+    for object in scene
+        .objects
+        .iter()
+        .filter(|object| Some(object.id) != scene.me)
+    {
+        let away = object.position.saturating_sub(here);
+        let mut line = format!("{}, {:.1} m {}", object.name, away.length(), compass(away));
+        if let Some(emote) = object.player.as_ref().and_then(|player| player.emote) {
+            line.push_str(&format!(", {}", gesture(emote)));
+        }
+        if !object.text.is_empty() {
+            line.push_str(&format!(": \"{}\"", object.text));
+        }
+        line.push('.');
+        lines.push(line);
+    }
+    if lines.len() == 1 {
+        lines.push("Nothing is near.".into());
+    }
+    lines
+}
+
+const fn gesture(emote: Emote) -> &'static str {
+    match emote {
+        Emote::Wave => "waving",
+        Emote::Nod => "nodding",
+        Emote::Dance => "dancing",
+        Emote::Bow => "bowing",
+        Emote::Laugh => "laughing",
+    }
+}
+
+/// A chat line as it is printed.
+#[must_use]
+pub fn heard(line: &ChatLine) -> String {
+    let verb = if line.channel == 0 { "says" } else { "shouts" };
+    format!("{} {verb}: {}", line.name, printable(&line.text))
+}
+
+/// Text of strangers without control characters, which could rewrite a terminal.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}

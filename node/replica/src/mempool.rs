@@ -1,0 +1,303 @@
+//! Acts that wait for a turn: bounded, fair between authors, and checked before they are kept.
+
+use std::collections::BTreeMap;
+
+use metatopia_protocol::{SubmitRefusal, Submission};
+use metatopia_sim::{ActFault, LaneWindows};
+use metatopia_types::{
+    Act, ActId, Blob, Body, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, Verify,
+    limits, wire,
+};
+
+use crate::ClientId;
+
+/// Acts of one author that may wait: six seconds of a client that acts ten times a second.
+pub const AUTHOR_PENDING_MAX: usize = 64;
+
+/// Acts of strangers (keys that never logged in) that may wait per connection: one login and what
+/// is sent right behind it.
+pub const STRANGER_PENDING_MAX: usize = 16;
+
+/// Bytes of all waiting acts with their blobs.
+pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+
+/// Where an act came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A client of this server, which wants its receipt.
+    Client(ClientId),
+    /// Another server, whose client wants it.
+    Server,
+}
+
+#[derive(Debug)]
+struct Pending {
+    submission: Submission,
+    bytes: usize,
+    origin: Origin,
+    /// The bucket of strangers that it counts in, even if another origin asks for it later.
+    bucket: Option<Origin>,
+}
+
+/// What admission needs to know; all of it follows from decided turns.
+#[derive(Clone, Copy)]
+pub struct Gate<'a> {
+    /// The sim.
+    pub sim: SimId,
+    /// The height under way.
+    pub height: Height,
+    /// What was decided in each lane.
+    pub windows: &'a LaneWindows,
+    /// Has this key logged in before?
+    pub known: bool,
+    /// Checks signatures.
+    pub scheme: &'a dyn Verify,
+}
+
+impl core::fmt::Debug for Gate<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Gate at {}", self.height)
+    }
+}
+
+/// The waiting acts.
+#[derive(Debug, Default)]
+pub struct Mempool {
+    pending: BTreeMap<ActId, Pending>,
+    authors: BTreeMap<PublicKey, BTreeMap<(Lane, Seq), ActId>>,
+    strangers: BTreeMap<Origin, usize>,
+    bytes: usize,
+    /// The author that the next turn begins with, so that none is always last.
+    next_author: PublicKey,
+}
+
+/// An act that left the pool.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// Which.
+    pub act: ActId,
+    /// Who waits for news of it.
+    pub origin: Origin,
+}
+
+impl Mempool {
+    /// How many acts wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Does none wait?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Is this very act, signature and all, here? Then its signature has been checked.
+    #[must_use]
+    pub fn has_checked(&self, act: &SignedEnvelope) -> bool {
+        self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
+    }
+
+    /// Takes an act in; one that waits already stays, and reports to the newer origin.
+    ///
+    /// # Errors
+    /// Why it is refused. Checks go from cheap to dear, the signature last.
+    pub fn admit(
+        &mut self,
+        submission: Submission,
+        origin: Origin,
+        gate: Gate<'_>,
+    ) -> Result<ActId, SubmitRefusal> {
+        let bytes = self.check_shape(&submission, gate)?;
+        let id = submission.act.id();
+        if let Some(pending) = self.pending.get_mut(&id) {
+            if matches!(origin, Origin::Client(_)) {
+                pending.origin = origin;
+            }
+            return Ok(id);
+        }
+        let stranger = !gate.known;
+        self.check_quota(&submission.act, origin, stranger, bytes)?;
+        if !submission.act.verify(gate.scheme) {
+            return Err(SubmitRefusal::BadSignature);
+        }
+        let envelope = &submission.act.envelope;
+        let place = (envelope.lane, envelope.seq);
+        let lanes = self.authors.entry(envelope.author).or_default();
+        if lanes.contains_key(&place) {
+            // Another act of the author in the same place: only one of them can be decided.
+            return Err(SubmitRefusal::Replayed(envelope.seq.0));
+        }
+        lanes.insert(place, id);
+        if stranger {
+            *self.strangers.entry(origin).or_default() += 1;
+        }
+        self.bytes += bytes;
+        let bucket = stranger.then_some(origin);
+        self.pending.insert(id, Pending { submission, bytes, origin, bucket });
+        Ok(id)
+    }
+
+    fn check_shape(
+        &self,
+        submission: &Submission,
+        gate: Gate<'_>,
+    ) -> Result<usize, SubmitRefusal> {
+        let envelope = &submission.act.envelope;
+        let bytes = wire::encode(&submission.act).len();
+        if bytes > limits::ENVELOPE_BYTES_MAX {
+            return Err(SubmitRefusal::TooLong(u32::try_from(bytes).unwrap_or(u32::MAX)));
+        }
+        if envelope.sim != gate.sim {
+            return Err(SubmitRefusal::OtherSim(envelope.sim));
+        }
+        gate.windows.admission(gate.height, None).check(envelope).map_err(refusal)?;
+        let named = match &envelope.act {
+            Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
+            _ => None,
+        };
+        match (named, submission.blobs.as_slice()) {
+            (None, []) => Ok(bytes),
+            (Some((id, max)), [blob]) if blob.id() == id && blob.0.len() <= max => {
+                Ok(bytes + blob.0.len())
+            }
+            _ => Err(SubmitRefusal::BadBlob),
+        }
+    }
+
+    fn check_quota(
+        &self,
+        act: &SignedEnvelope,
+        origin: Origin,
+        stranger: bool,
+        bytes: usize,
+    ) -> Result<(), SubmitRefusal> {
+        let of_author = self.authors.get(&act.envelope.author).map_or(0, BTreeMap::len);
+        let of_strangers = self.strangers.get(&origin).copied().unwrap_or(0);
+        // Strangers that other servers vouch for share no bucket: their own server counted them.
+        let crowded = stranger
+            && matches!(origin, Origin::Client(_))
+            && of_strangers >= STRANGER_PENDING_MAX;
+        if of_author >= AUTHOR_PENDING_MAX || crowded {
+            return Err(SubmitRefusal::QuotaExceeded);
+        }
+        if self.bytes.saturating_add(bytes) > POOL_BYTES_MAX {
+            return Err(SubmitRefusal::Full);
+        }
+        Ok(())
+    }
+
+    /// Acts for a turn of `height`: one of each author in rotation, a lane's acts in order, without
+    /// those of `after`, until a limit of a turn is reached.
+    pub fn body(&mut self, height: Height, after: Option<&Turn>, windows: &LaneWindows) -> Body {
+        let mut admission = windows.admission(height, after);
+        let mut queues: Vec<(PublicKey, Vec<ActId>)> = self
+            .authors
+            .range(self.next_author..)
+            .chain(self.authors.range(..self.next_author))
+            .map(|(author, lanes)| {
+                (*author, lanes.values().rev().copied().collect())
+            })
+            .collect();
+        let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
+        let (mut act_bytes, mut blob_bytes) = (0, 0);
+        'full: while !queues.is_empty() {
+            for (author, queue) in &mut queues {
+                let Some(pending) = queue.pop().and_then(|id| self.pending.get(&id)) else {
+                    continue;
+                };
+                let Submission { act, blobs: named } = &pending.submission;
+                let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
+                let bytes = wire::encode(act).len();
+                let full = acts.len() >= limits::ACTS_PER_TURN_MAX
+                    || act_bytes + bytes > limits::ACTS_BYTES_MAX
+                    || blob_bytes + extra > limits::BLOBS_BYTES_MAX;
+                if full {
+                    self.next_author = *author;
+                    break 'full;
+                }
+                if admission.admit(&act.envelope).is_err() {
+                    continue;
+                }
+                act_bytes += bytes;
+                blob_bytes += extra;
+                acts.push(act.clone());
+                blobs.extend(named.iter().cloned());
+            }
+            queues.retain(|(_, queue)| !queue.is_empty());
+        }
+        Body::new(acts, blobs).expect("limits were counted while taking")
+    }
+
+    /// A turn was decided: its acts leave, and so do those that can never be decided now.
+    ///
+    /// Returns those that other turns overtook, for their authors to be told.
+    pub fn decided(&mut self, turn: &Turn, windows: &LaneWindows) -> Vec<Departure> {
+        for act in turn.body.acts() {
+            self.remove(&act.id());
+        }
+        let height = turn.header.height.plus(1);
+        let stale: Vec<ActId> = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| {
+                let envelope = &pending.submission.act.envelope;
+                let window = windows.get(&(envelope.author, envelope.lane));
+                envelope.last_valid < height
+                    || window.is_some_and(|window| window.seq >= envelope.seq)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        stale.into_iter().filter_map(|id| self.remove(&id)).collect()
+    }
+
+    /// Who waits for this act.
+    #[must_use]
+    pub fn origin(&self, act: &ActId) -> Option<Origin> {
+        self.pending.get(act).map(|pending| pending.origin)
+    }
+
+    /// Every waiting act, for a server that just came up.
+    pub fn submissions(&self) -> impl Iterator<Item = &Submission> {
+        self.pending.values().map(|pending| &pending.submission)
+    }
+
+    fn remove(&mut self, id: &ActId) -> Option<Departure> {
+        let pending = self.pending.remove(id)?;
+        self.bytes -= pending.bytes;
+        let envelope = &pending.submission.act.envelope;
+        if let Some(lanes) = self.authors.get_mut(&envelope.author) {
+            lanes.remove(&(envelope.lane, envelope.seq));
+            if lanes.is_empty() {
+                self.authors.remove(&envelope.author);
+            }
+        }
+        if let Some(bucket) = pending.bucket
+            && let Some(count) = self.strangers.get_mut(&bucket)
+        {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.strangers.remove(&bucket);
+            }
+        }
+        Some(Departure { act: *id, origin: pending.origin })
+    }
+}
+
+fn refusal(fault: ActFault) -> SubmitRefusal {
+    match fault {
+        ActFault::OtherSim(sim) => SubmitRefusal::OtherSim(sim),
+        ActFault::TooLong(bytes) => {
+            SubmitRefusal::TooLong(u32::try_from(bytes).unwrap_or(u32::MAX))
+        }
+        ActFault::Expired { last_valid, height } => SubmitRefusal::Expired { last_valid, height },
+        ActFault::TooFarAhead { last_valid, height } => {
+            SubmitRefusal::TooFarAhead { last_valid, height }
+        }
+        ActFault::Replayed(seq) => SubmitRefusal::Replayed(seq.0),
+        ActFault::TooManyLanes(_) => SubmitRefusal::TooManyLanes,
+        ActFault::Full(_) => SubmitRefusal::Full,
+        ActFault::Signature => SubmitRefusal::BadSignature,
+    }
+}

@@ -1,0 +1,288 @@
+//! Client sessions: who is connected, what they may do, and what they are owed. Sans-IO, and the
+//! same over every carrier.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::Stream;
+use metatopia_protocol::{
+    Challenge, ClientMessage, Goodbye, Hello, Question, ServerMessage, Submission, VERSION,
+    Welcome, decode_client, encode_server,
+};
+use metatopia_types::{Height, PublicKey, SimId, Verify};
+
+/// A connection of a client, numbered by the driver; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(pub u64);
+
+/// Clients of one server.
+pub const CLIENTS_MAX: usize = 512;
+
+/// Frames that one client may send between two turns; what is more is dropped with an answer that
+/// says so. A client that acts ten times a second sends one every other turn.
+pub const FRAMES_PER_TURN_MAX: u32 = 64;
+
+/// How a frame to a client may be handled by a carrier that cannot keep up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// In order and complete, or the session ends.
+    Reliable,
+    /// Only the latest matters: a newer one replaces one that waits.
+    Latest,
+}
+
+/// What the sessions want done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionEffect {
+    /// Send a frame.
+    Send {
+        /// To whom.
+        client: ClientId,
+        /// How.
+        delivery: Delivery,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// Close the connection, after what was sent before.
+    Close {
+        /// Whose.
+        client: ClientId,
+        /// Why, for the log; the client has been told.
+        why: Goodbye,
+    },
+}
+
+/// What an open session asks of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Take this act.
+    Submit(Box<Submission>),
+    /// Answer this.
+    Ask {
+        /// The client's number for it.
+        id: u32,
+        /// The question.
+        question: Question,
+    },
+}
+
+#[derive(Debug)]
+enum Stage {
+    Challenged(Challenge),
+    Open(PublicKey),
+}
+
+#[derive(Debug)]
+struct Client {
+    stage: Stage,
+    watching: bool,
+    frames: u32,
+}
+
+/// All sessions of one server.
+#[derive(Debug)]
+pub struct Sessions {
+    sim: SimId,
+    server: PublicKey,
+    clients: BTreeMap<ClientId, Client>,
+    by_key: BTreeMap<PublicKey, ClientId>,
+    nonces: Stream,
+    turns_per_second: u32,
+    out: Vec<SessionEffect>,
+}
+
+impl Sessions {
+    /// None yet. `seed` must be secret and new at every start: nonces come from it.
+    #[must_use]
+    pub fn new(sim: SimId, server: PublicKey, turns_per_second: u32, seed: &[u8; 32]) -> Self {
+        Self {
+            sim,
+            server,
+            clients: BTreeMap::new(),
+            by_key: BTreeMap::new(),
+            nonces: Stream::new(seed, "client nonces", &[]),
+            turns_per_second,
+            out: Vec::new(),
+        }
+    }
+
+    /// Open sessions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Is none open?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_key.is_empty()
+    }
+
+    /// Whose session this is, once it is open.
+    #[must_use]
+    pub fn key(&self, client: ClientId) -> Option<PublicKey> {
+        match self.clients.get(&client)?.stage {
+            Stage::Open(key) => Some(key),
+            Stage::Challenged(_) => None,
+        }
+    }
+
+    /// Clients that want scenes, with their keys.
+    pub fn watchers(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
+        self.clients.iter().filter(|(_, client)| client.watching).filter_map(|(id, client)| {
+            match client.stage {
+                Stage::Open(key) => Some((*id, key)),
+                Stage::Challenged(_) => None,
+            }
+        })
+    }
+
+    /// Every open session with its key.
+    pub fn open(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
+        self.by_key.iter().map(|(key, client)| (*client, *key))
+    }
+
+    /// A connection is there: it gets its challenge.
+    pub fn connected(&mut self, client: ClientId) {
+        if self.clients.len() >= CLIENTS_MAX {
+            return self.end(client, Goodbye::Full);
+        }
+        let mut nonce = [0; 32];
+        for eight in nonce.chunks_exact_mut(8) {
+            eight.copy_from_slice(&self.nonces.next_u64().to_le_bytes());
+        }
+        let challenge = Challenge { version: VERSION, sim: self.sim, server: self.server, nonce };
+        self.send(client, Delivery::Reliable, &ServerMessage::Challenge(challenge.clone()));
+        let stage = Stage::Challenged(challenge);
+        self.clients.insert(client, Client { stage, watching: false, frames: 0 });
+    }
+
+    /// A connection is gone.
+    pub fn disconnected(&mut self, client: ClientId) {
+        if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
+            && self.by_key.get(&key) == Some(&client)
+        {
+            self.by_key.remove(&key);
+        }
+    }
+
+    /// A frame came. Whatever is wrong with it ends this session and touches no other.
+    pub fn frame(
+        &mut self,
+        client: ClientId,
+        frame: &[u8],
+        height: Height,
+        scheme: &dyn Verify,
+    ) -> Option<Demand> {
+        let Some(state) = self.clients.get_mut(&client) else { return None };
+        state.frames = state.frames.saturating_add(1);
+        let over = state.frames > FRAMES_PER_TURN_MAX;
+        let Ok(message) = decode_client(frame) else {
+            self.end(client, Goodbye::BadFrame);
+            return None;
+        };
+        match (&state.stage, message) {
+            (Stage::Challenged(challenge), ClientMessage::Hello(hello)) => {
+                let verdict = Self::check(challenge, &hello, scheme);
+                self.welcome(client, hello.key, height, verdict);
+                None
+            }
+            (Stage::Challenged(_), _) | (Stage::Open(_), ClientMessage::Hello(_)) => {
+                self.end(client, Goodbye::NoHello);
+                None
+            }
+            (Stage::Open(_), ClientMessage::Ping { token }) => {
+                if !over {
+                    self.send(client, Delivery::Reliable, &ServerMessage::Pong { token });
+                }
+                None
+            }
+            (Stage::Open(_), ClientMessage::Watch { scenes }) => {
+                state.watching = scenes;
+                None
+            }
+            (Stage::Open(_), ClientMessage::Submit(submission)) if over => {
+                let act = submission.act.id();
+                let why = metatopia_protocol::SubmitRefusal::QuotaExceeded;
+                self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
+                None
+            }
+            (Stage::Open(_), ClientMessage::Ask { id, .. }) if over => {
+                let answer = Box::new(metatopia_protocol::Answer::Busy);
+                self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
+                None
+            }
+            (Stage::Open(_), ClientMessage::Submit(submission)) => {
+                Some(Demand::Submit(submission))
+            }
+            (Stage::Open(_), ClientMessage::Ask { id, question }) => {
+                Some(Demand::Ask { id, question })
+            }
+        }
+    }
+
+    fn check(challenge: &Challenge, hello: &Hello, scheme: &dyn Verify) -> Result<(), Goodbye> {
+        if hello.version != VERSION {
+            return Err(Goodbye::Version(VERSION));
+        }
+        if !hello.verify(challenge, scheme) {
+            return Err(Goodbye::BadSignature);
+        }
+        Ok(())
+    }
+
+    fn welcome(
+        &mut self,
+        client: ClientId,
+        key: PublicKey,
+        height: Height,
+        verdict: Result<(), Goodbye>,
+    ) {
+        if let Err(why) = verdict {
+            return self.end(client, why);
+        }
+        // The newer session wins: the older one is most often a leftover of a broken connection.
+        if let Some(older) = self.by_key.insert(key, client) {
+            self.by_key.remove(&key);
+            self.end(older, Goodbye::OtherSession);
+            self.by_key.insert(key, client);
+        }
+        if let Some(state) = self.clients.get_mut(&client) {
+            state.stage = Stage::Open(key);
+        }
+        let welcome = Welcome { height, turns_per_second: self.turns_per_second };
+        self.send(client, Delivery::Reliable, &ServerMessage::Welcome(welcome));
+    }
+
+    /// A turn is over: everybody may send again.
+    pub fn turn(&mut self) {
+        for client in self.clients.values_mut() {
+            client.frames = 0;
+        }
+    }
+
+    /// Tells a client something.
+    pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
+        let frame = encode_server(message);
+        self.out.push(SessionEffect::Send { client, delivery, frame });
+    }
+
+    /// Ends a session, and says why.
+    pub fn end(&mut self, client: ClientId, why: Goodbye) {
+        self.send(client, Delivery::Reliable, &ServerMessage::Goodbye(why));
+        self.out.push(SessionEffect::Close { client, why });
+        self.disconnected(client);
+    }
+
+    /// Ends all sessions: the node stops.
+    pub fn end_all(&mut self) {
+        let clients: Vec<ClientId> = self.clients.keys().copied().collect();
+        for client in clients {
+            self.end(client, Goodbye::Stopping);
+        }
+    }
+
+    /// What is to be done, in order.
+    pub fn drain(&mut self) -> Vec<SessionEffect> {
+        std::mem::take(&mut self.out)
+    }
+}

@@ -1,0 +1,155 @@
+//! The map of the workspace, held against what cargo says: arrows go down only, and pure crates use
+//! nothing that could make two servers differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use metatopia_tests::root;
+
+/// Which of our crates each crate may use. A new arrow is a decision: it belongs into
+/// ARCHITECTURE.md first.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("math", &[]),
+    ("types", &["math"]),
+    ("physics", &["math", "types"]),
+    ("scripting", &["math", "types"]),
+    ("consensus", &["types"]),
+    ("store", &["types"]),
+    ("protocol", &["math", "types"]),
+    ("sim", &["math", "types", "physics", "scripting"]),
+    ("client", &["math", "types", "protocol", "sim"]),
+    ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
+    ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
+    (
+        "world",
+        &["math", "types", "consensus", "store", "replica", "sim", "scenarios", "protocol"],
+    ),
+    (
+        "node",
+        &[
+            "math", "types", "sim", "physics", "scripting", "consensus", "store", "replica",
+            "protocol", "client", "scenarios",
+        ],
+    ),
+];
+
+/// Foreign crates that our pure crates may name, and why they cannot make two servers differ.
+const FOREIGN: &[(&str, &str)] = &[
+    ("blake3", "hashing: integers only"),
+    ("ed25519-dalek", "signatures: strict, and the same on every CPU"),
+    ("fixed", "the type behind Fx; its operators stay inside sim/math"),
+    ("postcard", "the one encoding"),
+    ("serde", "shapes for the encoding"),
+    ("thiserror", "error enums"),
+    ("zeroize", "wipes secrets"),
+    ("rhai", "parser and first executor of scripts; hashing seeded, gas is ours"),
+    ("spdx", "licence expressions"),
+    ("arc-malachitebft-core-consensus", "agreement core, sans-IO, in one module"),
+    ("arc-malachitebft-core-types", "its types"),
+    ("arc-malachitebft-signing", "its certificate checks"),
+    ("async-trait", "its verifier trait is async; ours never waits"),
+    ("futures", "runs that trait without a runtime"),
+    ("toml", "scenarios are files"),
+];
+
+const PURE: &[&str] = &[
+    "math", "types", "physics", "scripting", "consensus", "store", "protocol", "sim", "client",
+    "replica",
+];
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(["--offline".to_owned()])
+        .exec()
+        .expect("cargo metadata of this workspace")
+}
+
+fn short(package: &str) -> &str {
+    match package {
+        "metatopia" => "node",
+        other => other.strip_prefix("metatopia-").unwrap_or(other),
+    }
+}
+
+/// The normal dependencies of each workspace member.
+fn normal() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = metadata();
+    metadata
+        .workspace_packages()
+        .iter()
+        .map(|package| {
+            let uses = package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal);
+            (short(&package.name).to_owned(), uses.map(|d| d.name.clone()).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn arrows_between_our_crates_go_down_only() {
+    let allowed: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    for (package, uses) in normal() {
+        if package == "tests" {
+            continue;
+        }
+        let may = allowed.get(package.as_str()).unwrap_or_else(|| panic!("{package} has no row"));
+        for used in uses.iter().filter(|name| name.starts_with("metatopia")) {
+            assert!(may.contains(&short(used)), "{package} must not use {used}");
+        }
+    }
+}
+
+#[test]
+fn the_table_of_arrows_has_no_cycle_and_lists_lower_crates_first() {
+    let mut below = BTreeSet::new();
+    for (package, uses) in ARROWS {
+        for used in *uses {
+            assert!(below.contains(used), "{package} uses {used}, which is not below it");
+        }
+        below.insert(*package);
+    }
+}
+
+#[test]
+fn pure_crates_name_only_foreign_crates_that_are_on_the_list() {
+    let listed: BTreeSet<&str> = FOREIGN.iter().map(|(name, _)| *name).collect();
+    let normal = normal();
+    for package in PURE {
+        let foreign = normal[*package].iter().filter(|name| !name.starts_with("metatopia"));
+        for used in foreign {
+            assert!(listed.contains(used.as_str()), "{package} uses {used}: not on the list");
+        }
+    }
+}
+
+#[test]
+fn no_pure_crate_brings_sockets_clocks_or_an_async_runtime_of_its_own() {
+    let normal = normal();
+    for package in PURE {
+        for banned in ["tokio", "libp2p", "quinn", "mio", "rand", "getrandom", "rapier2d"] {
+            assert!(!normal[*package].contains(banned), "{package} uses {banned}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_takes_its_lints_from_the_workspace() {
+    for package in metadata().workspace_packages() {
+        let manifest = std::fs::read_to_string(&package.manifest_path).expect("a manifest");
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{}", package.name);
+    }
+}
+
+#[test]
+fn one_version_of_each_crate_that_two_of_ours_share() {
+    let metadata = metadata();
+    for shared in ["blake3", "ed25519-dalek", "postcard", "serde", "rustls", "tokio", "bytes"] {
+        let versions: BTreeSet<String> = metadata
+            .packages
+            .iter()
+            .filter(|package| package.name.as_str() == shared)
+            .map(|package| package.version.to_string())
+            .collect();
+        assert_eq!(versions.len(), 1, "{shared}: {versions:?}");
+    }
+}
