@@ -36,6 +36,26 @@ pub struct Report {
     pub log: Vec<String>,
 }
 
+/// What a host function refuses, before it is known where in the source that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: ErrorKind,
+    /// The same in words.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault of a kind, in words.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
 /// What went wrong in a call.
 #[derive(
     Clone,

@@ -7,6 +7,10 @@ use metatopia_types::{ObjectId, PackageId, ScriptId};
 use crate::{Event, EventKind, Own, Part, ScriptError, State, View};
 
 /// One event for one script.
+#[expect(
+    missing_debug_implementations,
+    reason = "a view of a whole world has no useful one"
+)]
 pub struct Call<'a> {
     /// The world at the start of the tick. Shared, not borrowed, because an executor may have to
     /// hand it to functions that outlive any borrow; nothing keeps it once the call is over.
@@ -21,7 +25,7 @@ pub struct Call<'a> {
     /// What happened.
     pub event: &'a Event,
     /// The script's state, with what its earlier calls of this tick changed.
-    pub state: &'a State,
+    pub state: &'a Arc<State>,
     /// What the script's earlier calls of this tick wrote to its object.
     pub own: &'a Own,
     /// Gas that this call may use, `GAS_PER_CALL_MAX` at most.

@@ -19,10 +19,11 @@ mod handler;
 pub mod limits;
 mod package;
 mod part;
+mod scene;
 mod value;
 mod view;
 
-pub use error::{ErrorKind, Report, ScriptError};
+pub use error::{ErrorKind, Fault, Report, ScriptError};
 pub use event::{Event, EventKind};
 pub use handler::{Call, Handler};
 pub use package::{
@@ -30,5 +31,6 @@ pub use package::{
     SourceError, Version,
 };
 pub use part::{Effect, Own, Part};
+pub use scene::Scene;
 pub use value::{State, StateError, Value};
 pub use view::{ObjectView, View};
