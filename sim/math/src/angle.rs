@@ -110,7 +110,12 @@ impl Angle {
     /// The direction of the point (x, y), rounded to the nearest angle; zero for the origin.
     #[must_use]
     pub const fn atan2(y: Fx, x: Fx) -> Self {
-        Self::from_turn(trig::turn_of(y.to_bits(), x.to_bits()))
+        let turn = trig::turn_of(y.to_bits(), x.to_bits());
+        Self::from_turn(if y.to_bits() < 0 {
+            turn.wrapping_neg()
+        } else {
+            turn
+        })
     }
 
     /// Sine and cosine in units of 2^-62.

@@ -15,6 +15,13 @@ pub(crate) const FRACTION_BITS: u32 = 32;
 ///
 /// It holds every multiple of 2^-32 from -2^31 to 2^31 - 2^-32. Two equal numbers have equal bits;
 /// order, hash and the serialised form are those of the raw `i64`.
+///
+/// There are no operators, because they could not say what they do at the end of the range:
+///
+/// ```compile_fail,E0369
+/// # use metatopia_math::Fx;
+/// let two = Fx::ONE + Fx::ONE;
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fx(i64);

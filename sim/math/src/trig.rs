@@ -1,7 +1,8 @@
 //! Sine, cosine and arc tangent, with about 60 exact bits inside, rounded once at the end.
 //!
 //! Between steps an angle is a share of a full turn in units of 2^-64, so that the period is exact
-//! in the arithmetic of `u64`. Every constant is an integer that the tests compute again.
+//! in the arithmetic of `u64`. Tables are computed when the crate is built, by integers; the digits of
+//! pi are checked by the tests.
 
 use crate::fx::Fx;
 use crate::rounding;
@@ -52,25 +53,29 @@ const COSINE_TERMS: [u64; 9] = [
 const ARC_TERMS: [u64; 5] = [inverse(3), inverse(5), inverse(7), inverse(9), inverse(11)];
 
 /// The arc tangents of 0/16, 1/16 .. 16/16 in units of 2^-64 turns.
-const ARC_TANGENTS: [u64; 17] = [
-    0,
-    0x028B_0D43_0E58_9AED,
-    0x0511_11D4_1DDD_9A1B,
-    0x078D_3FCE_842E_72EC,
-    0x09FB_385B_5EE3_9E8E,
-    0x0C57_342A_84C7_7619,
-    0x0E9E_1D24_179D_5A77,
-    0x10CD_98D1_293E_E442,
-    0x12E4_051D_9DF3_0866,
-    0x14E0_6A7A_A3C7_DDEE,
-    0x16C2_66F6_EDFC_1E3E,
-    0x188A_15BB_BCA8_63E4,
-    0x1A37_F5C4_C419_EF33,
-    0x1BCC_D1DF_DD02_723F,
-    0x1D49_AB3A_C8B1_BB50,
-    0x1EAF_A71E_EBF2_3A7B,
-    EIGHTH,
-];
+const ARC_TANGENTS: [u64; 17] = {
+    let (mut table, mut k) = ([0; 17], 0);
+    while k < 17 {
+        table[k] = arc_tangent_of_sixteenths(k as u128);
+        k += 1;
+    }
+    table
+};
+
+/// The arc tangent of k/16 in units of 2^-64 turns, wrong by at most one of them, by Euler's series
+/// for x = k/16: the sum of t(n), where t(0) = x / (1 + x^2) and
+/// t(n) = t(n-1) * 2n / (2n + 1) * x^2 / (1 + x^2).
+const fn arc_tangent_of_sixteenths(k: u128) -> u64 {
+    // In units of 2^-100 radians. No term is above a half, so that its products fit.
+    let (mut sum, mut n) = (0, 0);
+    let mut term = ((16 * k) << 100) / (256 + k * k);
+    while term > 0 {
+        sum += term;
+        n += 1;
+        term = term * (2 * n * k * k) / ((2 * n + 1) * (256 + k * k));
+    }
+    ((((sum >> 36) * INVERSE_TAU_64 as u128) + (1 << 63)) >> 64) as u64
+}
 
 /// 1/n in units of 2^-64, rounded to the nearest.
 const fn inverse(n: u128) -> u64 {
@@ -163,8 +168,8 @@ const fn first_eighth(turn: u64) -> (i64, i64) {
     )
 }
 
-/// The direction of the point (x, y) as a share of a turn in units of 2^-64 turns, wrong by less
-/// than 2^-61 turns; zero for the origin.
+/// How far the direction of the point (x, y) is from the x axis, on whichever side, as a share of a
+/// turn in units of 2^-64 turns: up to a half, wrong by less than 2^-61 turns; zero for the origin.
 pub(crate) const fn turn_of(y: i64, x: i64) -> u64 {
     let (rise, run) = (y.unsigned_abs(), x.unsigned_abs());
     let steep = rise > run;
@@ -174,8 +179,7 @@ pub(crate) const fn turn_of(y: i64, x: i64) -> u64 {
         arc(rise, run)
     };
     let quarter = if steep { QUARTER - eighth } else { eighth };
-    let half = if x < 0 { HALF - quarter } else { quarter };
-    if y < 0 { half.wrapping_neg() } else { half }
+    if x < 0 { HALF - quarter } else { quarter }
 }
 
 /// The arc tangent of `low / high`, at most 1, in units of 2^-64 turns; zero for 0 / 0.
@@ -229,15 +233,61 @@ impl Fx {
         self.sin_cos().1
     }
 
-    /// The direction of the point (x, y) in radians, from the x axis towards the y axis: above -pi
-    /// and up to [`Fx::PI`]. Zero for the origin.
+    /// The direction of the point (x, y) in radians, from the x axis towards the y axis: between
+    /// -[`Fx::PI`] and [`Fx::PI`], with the sign of `y`, and wrong by at most 2^-32.9. Zero for the
+    /// origin.
     #[must_use]
     pub const fn atan2(y: Self, x: Self) -> Self {
         let turn = turn_of(y.to_bits(), x.to_bits()) as i128;
-        radians_from_turn(if turn > HALF as i128 {
-            turn - (1 << 64)
-        } else {
-            turn
-        })
+        radians_from_turn(if y.to_bits() < 0 { -turn } else { turn })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ARC_TANGENTS, EIGHTH, INVERSE_TAU_64, INVERSE_TAU_128, TAU_61};
+
+    /// pi in units of 2^-124, by Machin's formula, wrong by a few hundred of them at most.
+    fn pi() -> u128 {
+        let arc_tangent_of_inverse = |n: u128| {
+            let (mut sum, mut power, mut odd) = (0, (1 << 124) / n, 1);
+            while power > 0 {
+                sum = if odd % 4 == 1 {
+                    sum + power / odd
+                } else {
+                    sum - power / odd
+                };
+                power /= n * n;
+                odd += 2;
+            }
+            sum
+        };
+        16 * arc_tangent_of_inverse(5) - 4 * arc_tangent_of_inverse(239)
+    }
+
+    /// The upper half of a product of 256 bits, wrong by at most three.
+    fn high_product(a: u128, b: u128) -> u128 {
+        let halves = |x: u128| (x >> 64, x & u128::from(u64::MAX));
+        let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
+        a_high * b_high + ((a_high * b_low) >> 64) + ((a_low * b_high) >> 64)
+    }
+
+    #[test]
+    fn the_constants_are_those_of_pi() {
+        let one = 1 << 124;
+        assert!(high_product(INVERSE_TAU_128, 2 * pi()).abs_diff(one) < 1 << 10);
+        assert_eq!(u128::from(TAU_61), (2 * pi() + (1 << 62)) >> 63);
+        assert_eq!(u128::from(INVERSE_TAU_64), INVERSE_TAU_128 >> 64);
+    }
+
+    #[test]
+    fn the_table_of_arc_tangents_adds_up() {
+        let near = |a: u64, b: u64| a.abs_diff(b) <= 4;
+
+        // atan(1) is an eighth of a turn; atan(4/3) = 2 atan(1/2) is a quarter less atan(3/4).
+        assert!(near(ARC_TANGENTS[16], EIGHTH));
+        assert!(near(ARC_TANGENTS[12], 2 * EIGHTH - 2 * ARC_TANGENTS[8]));
+        assert!(ARC_TANGENTS.is_sorted());
+        assert_eq!(ARC_TANGENTS[0], 0);
     }
 }
