@@ -1,0 +1,232 @@
+//! What the store asks of a disk.
+
+use std::fmt;
+
+use crate::{FileName, Folder};
+
+/// Reading the files of a data directory. Verification takes only this, so it cannot change one.
+pub trait ReadDisk {
+    /// All our files in `folder`, unfinished ones too, ascending. Foreign files are left out.
+    ///
+    /// # Errors
+    /// When the folder cannot be read. A folder that does not exist yet is empty.
+    fn list(&self, folder: Folder) -> Result<Vec<FileName>, DiskError>;
+
+    /// The file's length in bytes.
+    ///
+    /// # Errors
+    /// [`Cause::NotFound`], or that it cannot be told.
+    fn length(&self, file: FileName) -> Result<u64, DiskError>;
+
+    /// At most `length` bytes from `offset` on; none only at the end of the file. The disk allocates
+    /// no more than the file holds, whatever `length` says.
+    ///
+    /// # Errors
+    /// [`Cause::NotFound`], or that the bytes cannot be read.
+    fn read(&self, file: FileName, offset: u64, length: u32) -> Result<Vec<u8>, DiskError>;
+}
+
+/// Changing the files of a data directory. Nothing is durable before it is synced; what is not
+/// synced may, after a crash, be there, be lost, or be torn at any byte, in any order.
+pub trait Disk: ReadDisk {
+    /// Adds bytes to the end of the file, which is created when it does not exist.
+    ///
+    /// # Errors
+    /// Any part of `bytes` may be in the file then.
+    fn append(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError>;
+
+    /// Cuts the file to `length` bytes; a shorter file stays as it is.
+    ///
+    /// # Errors
+    /// [`Cause::NotFound`], or that the file could not be cut.
+    fn truncate(&mut self, file: FileName, length: u64) -> Result<(), DiskError>;
+
+    /// Gives `from` the name `to`, replacing such a file: after a crash `to` is the old file or the
+    /// new one, never a mixture. Both lie in one folder.
+    ///
+    /// # Errors
+    /// [`Cause::NotFound`], or that nothing was renamed.
+    fn rename(&mut self, from: FileName, to: FileName) -> Result<(), DiskError>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// [`Cause::NotFound`], or that it is still there.
+    fn remove(&mut self, file: FileName) -> Result<(), DiskError>;
+
+    /// Makes the first `length` bytes of the file durable (or more: a disk may not be able to
+    /// choose), and an earlier cut of it.
+    ///
+    /// # Errors
+    /// Nothing is known about bytes that were not durable before, and a later success says nothing
+    /// about them either.
+    fn sync(&mut self, file: FileName, length: u64) -> Result<(), DiskError>;
+
+    /// Makes the names in `folder` durable: files created, renamed and removed.
+    ///
+    /// # Errors
+    /// Nothing is known about changes that were not durable before.
+    fn sync_dir(&mut self, folder: Folder) -> Result<(), DiskError>;
+
+    /// Creates or replaces a file as a whole, durably: after a crash at any moment the old file or
+    /// the new one is there, complete.
+    ///
+    /// # Errors
+    /// The first step that failed; the file is the old one or the new one.
+    fn write_new(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
+        let temporary = file.temporary();
+        match self.remove(temporary) {
+            Err(error) if error.cause != Cause::NotFound => return Err(error),
+            _ => {}
+        }
+        let done = self
+            .append(temporary, bytes)
+            .and_then(|()| self.sync(temporary, bytes.len() as u64))
+            .and_then(|()| self.rename(temporary, file))
+            .and_then(|()| self.sync_dir(file.folder()));
+        if done.is_err() {
+            // Gives the space back; the first error is the one to tell.
+            drop(self.remove(temporary));
+        }
+        done
+    }
+}
+
+/// What a disk was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Open a data directory, or keep others out of it.
+    Open,
+    /// [`ReadDisk::list`].
+    List,
+    /// [`ReadDisk::length`].
+    Length,
+    /// [`ReadDisk::read`].
+    Read,
+    /// [`Disk::append`].
+    Append,
+    /// [`Disk::truncate`].
+    Truncate,
+    /// [`Disk::rename`].
+    Rename,
+    /// [`Disk::remove`].
+    Remove,
+    /// [`Disk::sync`] and [`Disk::sync_dir`].
+    Sync,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::List => "list",
+            Self::Length => "measure",
+            Self::Read => "read",
+            Self::Append => "append to",
+            Self::Truncate => "cut",
+            Self::Rename => "rename",
+            Self::Remove => "remove",
+            Self::Sync => "sync",
+        })
+    }
+}
+
+/// What an operation was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file.
+    File(FileName),
+    /// A folder.
+    Folder(Folder),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => file.fmt(f),
+            Self::Folder(folder) => folder.fmt(f),
+        }
+    }
+}
+
+/// Why an operation failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Cause {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// The disk is full, or a quota is.
+    #[error("the disk is full")]
+    Full,
+    /// Another process holds the data directory.
+    #[error("another process is using this data directory")]
+    InUse,
+    /// What the operating system says.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// A disk did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot {operation} {place}: {cause}")]
+pub struct DiskError {
+    /// What was asked.
+    pub operation: Operation,
+    /// Of which file or folder.
+    pub place: Place,
+    /// Why it failed.
+    pub cause: Cause,
+}
+
+impl DiskError {
+    /// An operation on a file that failed.
+    #[must_use]
+    pub const fn file(operation: Operation, file: FileName, cause: Cause) -> Self {
+        Self {
+            operation,
+            place: Place::File(file),
+            cause,
+        }
+    }
+
+    /// An operation on a folder that failed.
+    #[must_use]
+    pub const fn folder(operation: Operation, folder: Folder, cause: Cause) -> Self {
+        Self {
+            operation,
+            place: Place::Folder(folder),
+            cause,
+        }
+    }
+}
+
+/// The whole file, when it has at most `bytes_max` bytes; otherwise `Err(Ok(length))`.
+pub(crate) fn read_whole(
+    disk: &dyn ReadDisk,
+    file: FileName,
+    bytes_max: u64,
+) -> Result<Vec<u8>, ReadWholeError> {
+    let length = disk.length(file)?;
+    if length > bytes_max {
+        return Err(ReadWholeError::TooLong(length));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than it should have, so that a file that grows meanwhile is not cut silently.
+    while bytes.len() as u64 <= length {
+        let missing = (length + 1 - bytes.len() as u64).min(crate::limits::READ_BYTES as u64);
+        let more = disk.read(file, bytes.len() as u64, missing as u32)?;
+        if more.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&more);
+    }
+    Ok(bytes)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadWholeError {
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    #[error("{0} bytes")]
+    TooLong(u64),
+}

@@ -1,0 +1,137 @@
+//! Whose data directory this is.
+
+use metatopia_types::{Digest, PublicKey, SimId};
+
+use crate::{
+    Cause, Damage, Damaged, Disk, DiskError, FileName, Folder, ReadDisk,
+    disk::{ReadWholeError, read_whole},
+    sealed::{Seal, SealError},
+};
+
+/// The version of data directories this program writes, and the only one it opens.
+pub const IDENTITY_VERSION: u32 = 1;
+
+const SEAL: Seal = Seal {
+    mark: b"mtop-dir",
+    version: IDENTITY_VERSION,
+    context: "metatopia data directory v1",
+    field_bytes: 64,
+};
+
+/// Whose data directory it is: one server of one sim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The sim whose turns are in the log.
+    pub sim: SimId,
+    /// The server whose votes are in the log.
+    pub server: PublicKey,
+}
+
+/// Why a data directory is not opened. Nothing has been changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdentityError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The identity file is not what was written.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    /// The directory has another format.
+    #[error("the data directory has format version {found}; this program reads version {known}",
+        known = IDENTITY_VERSION)]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// There is a log but no identity: a server must not guess whose votes these are.
+    #[error("the data directory has a log but no identity file")]
+    Missing,
+    /// It is the directory of another sim.
+    #[error("the data directory belongs to sim {found}, not to {expected}")]
+    ForeignSim {
+        /// Whose it is.
+        found: SimId,
+        /// Who wanted it.
+        expected: SimId,
+    },
+    /// It is the directory of another server.
+    #[error("the data directory belongs to server {found}, not to {expected}")]
+    ForeignServer {
+        /// Whose it is.
+        found: PublicKey,
+        /// Who wanted it.
+        expected: PublicKey,
+    },
+}
+
+/// Whose data directory this is; `None` when nobody has started on it yet.
+///
+/// # Errors
+/// See [`IdentityError`].
+pub fn read_identity(disk: &dyn ReadDisk) -> Result<Option<Identity>, IdentityError> {
+    let damaged = |offset, damage| {
+        let file = FileName::IDENTITY;
+        Err(IdentityError::Damaged(Damaged {
+            file,
+            offset,
+            damage,
+        }))
+    };
+    // Room for what a later version may hold, so that its version can be told.
+    let bytes = match read_whole(disk, FileName::IDENTITY, 4_096) {
+        Ok(bytes) => bytes,
+        Err(ReadWholeError::Disk(error)) if error.cause == Cause::NotFound => {
+            return match disk.list(Folder::Log)?.is_empty() {
+                true => Ok(None),
+                false => Err(IdentityError::Missing),
+            };
+        }
+        Err(ReadWholeError::Disk(error)) => return Err(error.into()),
+        Err(ReadWholeError::TooLong(found)) => {
+            let expected = SEAL.bytes() as u64;
+            return damaged(expected, Damage::Length { found, expected });
+        }
+    };
+    let fields = match SEAL.open(&bytes) {
+        Ok(fields) => fields,
+        Err(SealError::Version(found)) => return Err(IdentityError::Version { found }),
+        Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
+    };
+    let (found, expected) = (bytes.len() as u64, SEAL.bytes() as u64);
+    if found != expected {
+        return damaged(expected, Damage::Length { found, expected });
+    }
+    let (sim, server) = fields.split_at(32);
+    Ok(Some(Identity {
+        sim: SimId(Digest(sim.try_into().expect("half of 64 bytes"))),
+        server: PublicKey(server.try_into().expect("half of 64 bytes")),
+    }))
+}
+
+/// Makes a directory this server's at its first start, and checks that it is at every later one.
+/// Returns whether this was the first.
+///
+/// # Errors
+/// See [`IdentityError`].
+pub fn claim_identity(disk: &mut dyn Disk, own: &Identity) -> Result<bool, IdentityError> {
+    match read_identity(disk)? {
+        None => {
+            let bytes = SEAL.close(&[own.sim.bytes(), &own.server.0]);
+            disk.write_new(FileName::IDENTITY, &bytes)?;
+            Ok(true)
+        }
+        Some(found) if found.sim != own.sim => Err(IdentityError::ForeignSim {
+            found: found.sim,
+            expected: own.sim,
+        }),
+        Some(found) if found.server != own.server => Err(IdentityError::ForeignServer {
+            found: found.server,
+            expected: own.server,
+        }),
+        Some(_) => {
+            // It may have got its name just before the last process ended.
+            disk.sync_dir(Folder::Top)?;
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Where records are, in little memory, and reading them back.
+
+use metatopia_types::SimId;
+
+use crate::{
+    Damaged, DiskError, FileName, Position, ReadDisk,
+    chain::Chain,
+    frame::{RecordHeader, SEGMENT_HEADER_BYTES},
+    limits::INDEX_STRIDE_BYTES,
+    reader::{SegmentReader, Step},
+};
+
+/// A record as it was appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it begins.
+    pub position: Position,
+    /// Where the next one begins: durable up to here means that this record is.
+    pub end: Position,
+    /// What the writer said it is; the store attaches no meaning to it.
+    pub kind: u8,
+    /// What it can be found by.
+    pub tag: Option<u64>,
+    /// Its bytes.
+    pub payload: Vec<u8>,
+}
+
+/// Why a record was not read back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The bytes are not what was written.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    /// No record begins there.
+    #[error("no record begins at position {0}")]
+    NoRecord(Position),
+}
+
+/// A place from which reading can start: the hash before it is known, so all that follows is
+/// verified. 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Checkpoint {
+    position: Position,
+    before: Chain,
+    /// No record from here on has a smaller tag.
+    tag_min: u64,
+}
+
+/// Where records are: one entry per [`INDEX_STRIDE_BYTES`] of log, and one per segment.
+///
+/// Reading starts at an entry and follows the hash chain, so every record that is read back has
+/// been verified, however old it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogIndex {
+    /// Where each segment's records begin.
+    segments: Vec<Position>,
+    checkpoints: Vec<Checkpoint>,
+    end: Position,
+    tip: Chain,
+    records: u64,
+    last_tagged: Option<(u64, Position)>,
+}
+
+impl LogIndex {
+    /// Of a log without records.
+    pub(crate) fn new(sim: SimId) -> Self {
+        Self {
+            segments: Vec::new(),
+            checkpoints: Vec::new(),
+            end: Position::ZERO,
+            tip: Chain::origin(sim),
+            records: 0,
+            last_tagged: None,
+        }
+    }
+
+    /// Where the next record will begin.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        self.end
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many segments there are.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.segments.len() as u64
+    }
+
+    /// The last tag, and where its record begins.
+    #[must_use]
+    pub fn last_tagged(&self) -> Option<(u64, Position)> {
+        self.last_tagged
+    }
+
+    /// Bytes of memory that the entries take.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        size_of_val(self.segments.as_slice()) + size_of_val(self.checkpoints.as_slice())
+    }
+
+    /// The segment that holds `position`, and the position's offset in that file. A position where
+    /// one segment ends and the next begins is in the next.
+    #[must_use]
+    pub fn locate(&self, position: Position) -> Option<(FileName, u64)> {
+        let number = self.segment_of(position)?;
+        let offset = position.since(self.segments[number]) + SEGMENT_HEADER_BYTES as u64;
+        Some((FileName::segment(number as u64), offset))
+    }
+
+    fn segment_of(&self, position: Position) -> Option<usize> {
+        self.segments
+            .partition_point(|start| *start <= position)
+            .checked_sub(1)
+    }
+
+    pub(crate) fn tip(&self) -> Chain {
+        self.tip
+    }
+
+    /// Bytes that the last segment's file has by now, header and records.
+    pub(crate) fn last_segment_bytes(&self) -> Option<u64> {
+        let start = self.segments.last()?;
+        Some(self.end.since(*start) + SEGMENT_HEADER_BYTES as u64)
+    }
+
+    pub(crate) fn begin_segment(&mut self) {
+        self.segments.push(self.end);
+    }
+
+    /// Is `tag` above all tags so far?
+    pub(crate) fn accepts(&self, tag: u64) -> bool {
+        self.last_tagged.is_none_or(|(last, _)| last < tag)
+    }
+
+    /// Notes the record that begins at the end.
+    pub(crate) fn push(&mut self, record: &RecordHeader) {
+        let far = self
+            .checkpoints
+            .last()
+            .is_none_or(|last| self.end.since(last.position) >= INDEX_STRIDE_BYTES);
+        if far || self.segments.last() == Some(&self.end) {
+            self.checkpoints.push(Checkpoint {
+                position: self.end,
+                before: self.tip,
+                tag_min: self.last_tagged.map_or(0, |(tag, _)| tag + 1),
+            });
+        }
+        if let Some(tag) = record.tag {
+            self.last_tagged = Some((tag, self.end));
+        }
+        self.end = self.end.plus(record.frame_bytes() as u64);
+        self.tip = record.chain;
+        self.records += 1;
+    }
+
+    /// All records from the first.
+    #[must_use]
+    pub fn iter<'a>(&'a self, disk: &'a dyn ReadDisk) -> Records<'a> {
+        Records::new(self, disk, self.checkpoints.first())
+    }
+
+    /// The records from `position` on, where one must begin, or the log end.
+    ///
+    /// # Errors
+    /// See [`ReadError`]; reads at most [`INDEX_STRIDE_BYTES`] and a record to get there.
+    pub fn iter_from<'a>(
+        &'a self,
+        disk: &'a dyn ReadDisk,
+        position: Position,
+    ) -> Result<Records<'a>, ReadError> {
+        let after = self
+            .checkpoints
+            .partition_point(|checkpoint| checkpoint.position <= position);
+        let start = after.checked_sub(1).map(|at| &self.checkpoints[at]);
+        let mut records = Records::new(self, disk, start);
+        while records.position < position {
+            if records.advance()?.is_none() {
+                break;
+            }
+        }
+        if records.position == position {
+            Ok(records)
+        } else {
+            Err(ReadError::NoRecord(position))
+        }
+    }
+
+    /// The record that begins at `position`.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn read_at(&self, disk: &dyn ReadDisk, position: Position) -> Result<Record, ReadError> {
+        self.iter_from(disk, position)?
+            .next()
+            .unwrap_or(Err(ReadError::NoRecord(position)))
+    }
+
+    /// The tagged records whose tag is at least `tag`, in order.
+    pub fn tagged_from<'a>(
+        &'a self,
+        disk: &'a dyn ReadDisk,
+        tag: u64,
+    ) -> impl Iterator<Item = Result<Record, ReadError>> + 'a {
+        let after = self
+            .checkpoints
+            .partition_point(|checkpoint| checkpoint.tag_min <= tag);
+        let start = after.checked_sub(1).map(|at| &self.checkpoints[at]);
+        Records::new(self, disk, start).filter(move |record| match record {
+            Ok(record) => record.tag.is_some_and(|found| found >= tag),
+            Err(_) => true,
+        })
+    }
+
+    /// The record with this tag, when there is one.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn find(&self, disk: &dyn ReadDisk, tag: u64) -> Result<Option<Record>, ReadError> {
+        if self.accepts(tag) {
+            return Ok(None);
+        }
+        let first = self.tagged_from(disk, tag).next().transpose()?;
+        Ok(first.filter(|record| record.tag == Some(tag)))
+    }
+}
+
+/// Records in order, each verified; ends at the first error.
+pub struct Records<'a> {
+    index: &'a LogIndex,
+    disk: &'a dyn ReadDisk,
+    position: Position,
+    before: Chain,
+    reader: Option<SegmentReader<'a>>,
+    failed: bool,
+}
+
+impl std::fmt::Debug for Records<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Records from {}", self.position)
+    }
+}
+
+impl<'a> Records<'a> {
+    fn new(index: &'a LogIndex, disk: &'a dyn ReadDisk, start: Option<&Checkpoint>) -> Self {
+        Self {
+            index,
+            disk,
+            position: start.map_or(index.end, |start| start.position),
+            before: start.map_or(index.tip, |start| start.before),
+            reader: None,
+            failed: false,
+        }
+    }
+
+    /// The rest of the segment that holds the next record.
+    fn open(&self) -> SegmentReader<'a> {
+        let number = self.index.segment_of(self.position);
+        let number = number.expect("a log with records has a segment");
+        let start = self.index.segments[number];
+        let end = *self
+            .index
+            .segments
+            .get(number + 1)
+            .unwrap_or(&self.index.end);
+        let offset = |position: Position| position.since(start) + SEGMENT_HEADER_BYTES as u64;
+        let file = FileName::segment(number as u64);
+        SegmentReader::new(self.disk, file, offset(self.position), offset(end))
+    }
+
+    fn advance(&mut self) -> Result<Option<Record>, ReadError> {
+        if self.position >= self.index.end {
+            return Ok(None);
+        }
+        let mut reader = match self.reader.take() {
+            Some(reader) if !reader.is_at_end() => reader,
+            _ => self.open(),
+        };
+        let (file, offset) = (reader.file(), reader.at());
+        let damage = match reader.step(self.before, self.position)? {
+            Step::Record(header, payload) => {
+                let record = Record {
+                    position: self.position,
+                    end: self.position.plus(header.frame_bytes() as u64),
+                    kind: header.kind,
+                    tag: header.tag,
+                    payload: payload.to_vec(),
+                };
+                (self.position, self.before) = (record.end, header.chain);
+                self.reader = Some(reader);
+                return Ok(Some(record));
+            }
+            Step::Damaged(damage) => damage,
+            Step::End => unreachable!("a segment has records up to where the next begins"),
+        };
+        Err(ReadError::Damaged(Damaged {
+            file,
+            offset,
+            damage,
+        }))
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance();
+        self.failed = next.is_err();
+        next.transpose()
+    }
+}

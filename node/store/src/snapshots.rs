@@ -1,0 +1,198 @@
+//! Snapshots: the encoded state after a height, opaque here, in a file that carries its own hash.
+//!
+//! The hash covers the bytes, so damage is found before anybody decodes them; whether the state
+//! has the root in the file's name is for the caller to check.
+
+use metatopia_types::{Height, Root};
+
+use crate::{
+    Cause, Damage, Damaged, Disk, DiskError, FileKind, FileName, Folder, ReadDisk,
+    disk::{ReadWholeError, read_whole},
+    limits::{SNAPSHOT_BYTES_MAX, SNAPSHOTS_KEPT},
+    sealed::{Seal, SealError},
+};
+
+/// The version of snapshot files this program writes, and the only one it loads.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+const SEAL: Seal = Seal {
+    mark: b"mtopsnap",
+    version: SNAPSHOT_VERSION,
+    context: "metatopia snapshot header v1",
+    field_bytes: 8 + 32 + 8 + 32,
+};
+const CONTENT: &str = "metatopia snapshot content v1";
+
+/// A snapshot as it was put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The state is the one after this turn.
+    pub height: Height,
+    /// The root that the state should have.
+    pub root: Root,
+    /// The encoded state.
+    pub bytes: Vec<u8>,
+}
+
+/// Why there is no such snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// The disk failed, or there is no such file.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The file is not what was written.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    /// The file has another format.
+    #[error("{file} has format version {found}; this program reads version {known}",
+        known = SNAPSHOT_VERSION)]
+    Version {
+        /// The file.
+        file: FileName,
+        /// Its version.
+        found: u32,
+    },
+    /// The state is larger than a snapshot may be, or the file than one can be.
+    #[error("a snapshot of {0} bytes where {max} are allowed", max = SNAPSHOT_BYTES_MAX)]
+    TooLong(u64),
+}
+
+const CONTENT_BYTES_AT: usize = 40;
+const CONTENT_HASH_AT: usize = 48;
+
+fn header(height: Height, root: Root, content: &[u8]) -> Vec<u8> {
+    SEAL.close(&[
+        &height.0.to_le_bytes(),
+        root.bytes(),
+        &(content.len() as u64).to_le_bytes(),
+        &blake3::derive_key(CONTENT, content),
+    ])
+}
+
+/// Writes a snapshot durably, then removes all but the newest [`SNAPSHOTS_KEPT`].
+///
+/// # Errors
+/// See [`SnapshotError`]. The snapshots that were there before are still there, except that the
+/// oldest may have been removed if the new one is durable.
+pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    let Snapshot { height, root, .. } = *snapshot;
+    if snapshot.bytes.len() as u64 > SNAPSHOT_BYTES_MAX {
+        return Err(SnapshotError::TooLong(snapshot.bytes.len() as u64));
+    }
+    let mut file = header(height, root, &snapshot.bytes);
+    file.extend_from_slice(&snapshot.bytes);
+    disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &file)?;
+    for (height, root) in list_snapshots(disk)?.into_iter().skip(SNAPSHOTS_KEPT) {
+        disk.remove(FileName::new(FileKind::Snapshot(height, root)))?;
+    }
+    for file in disk.list(Folder::Snapshots)? {
+        if file.temporary {
+            disk.remove(file)?;
+        }
+    }
+    Ok(disk.sync_dir(Folder::Snapshots)?)
+}
+
+/// The snapshots there are, newest first, not verified.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn list_snapshots(disk: &dyn ReadDisk) -> Result<Vec<(Height, Root)>, DiskError> {
+    let mut found: Vec<(Height, Root)> = disk
+        .list(Folder::Snapshots)?
+        .into_iter()
+        .filter_map(|file| match file.kind {
+            FileKind::Snapshot(height, root) if !file.temporary => Some((height, root)),
+            _ => None,
+        })
+        .collect();
+    found.sort_unstable();
+    found.reverse();
+    Ok(found)
+}
+
+/// Loads and verifies a snapshot.
+///
+/// # Errors
+/// See [`SnapshotError`].
+pub fn load_snapshot(
+    disk: &dyn ReadDisk,
+    height: Height,
+    root: Root,
+) -> Result<Snapshot, SnapshotError> {
+    let file = FileName::new(FileKind::Snapshot(height, root));
+    let damaged = |offset, damage| {
+        Err(SnapshotError::Damaged(Damaged {
+            file,
+            offset,
+            damage,
+        }))
+    };
+    let header_bytes = SEAL.bytes();
+    let mut bytes = match read_whole(disk, file, SNAPSHOT_BYTES_MAX + header_bytes as u64) {
+        Ok(bytes) => bytes,
+        Err(ReadWholeError::Disk(error)) => return Err(error.into()),
+        Err(ReadWholeError::TooLong(found)) => {
+            let expected = SNAPSHOT_BYTES_MAX;
+            return damaged(expected, Damage::Length { found, expected });
+        }
+    };
+    let fields = match SEAL.open(&bytes) {
+        Ok(fields) => fields,
+        Err(SealError::Version(found)) => return Err(SnapshotError::Version { file, found }),
+        Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
+    };
+    let content_bytes = &fields[CONTENT_BYTES_AT..CONTENT_HASH_AT];
+    let content_bytes = u64::from_le_bytes(content_bytes.try_into().expect("a range of 8"));
+    let expected = content_bytes.saturating_add(header_bytes as u64);
+    let found = bytes.len() as u64;
+    if found != expected {
+        return damaged(found.min(expected), Damage::Length { found, expected });
+    }
+    if blake3::derive_key(CONTENT, &bytes[header_bytes..]) != fields[CONTENT_HASH_AT..] {
+        return damaged(header_bytes as u64, Damage::Content);
+    }
+    let content = bytes.split_off(header_bytes);
+    if header(height, root, &content) != bytes {
+        // A whole snapshot under the name of another.
+        return damaged(0, Damage::Header);
+    }
+    Ok(Snapshot {
+        height,
+        root,
+        bytes: content,
+    })
+}
+
+/// The newest snapshot that is whole, and what is wrong with the newer ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newest {
+    /// The snapshot, when any is whole.
+    pub snapshot: Option<Snapshot>,
+    /// Why newer ones were passed over, newest first.
+    pub passed_over: Vec<SnapshotError>,
+}
+
+/// Loads the newest snapshot that is whole.
+///
+/// # Errors
+/// When the disk fails; damage is not an error but reported.
+pub fn newest_snapshot(disk: &dyn ReadDisk) -> Result<Newest, DiskError> {
+    let mut passed_over = Vec::new();
+    for (height, root) in list_snapshots(disk)? {
+        match load_snapshot(disk, height, root) {
+            Ok(snapshot) => {
+                return Ok(Newest {
+                    snapshot: Some(snapshot),
+                    passed_over,
+                });
+            }
+            Err(SnapshotError::Disk(error)) if error.cause != Cause::NotFound => return Err(error),
+            Err(error) => passed_over.push(error),
+        }
+    }
+    Ok(Newest {
+        snapshot: None,
+        passed_over,
+    })
+}
