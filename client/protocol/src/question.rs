@@ -4,8 +4,8 @@
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_types::{
-    Certificate, Header, Height, Lane, ObjectId, PackageId, PublicKey, Receipt, ScriptId, Seq,
-    StateProof, Tick, Turn, ValidatorSet,
+    Certificate, Header, Height, Lane, ObjectId, PackageId, PublicKey, Receipt, Root, ScriptId,
+    Seq, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,8 +49,15 @@ pub enum Question {
         /// Whose events.
         script: ScriptId,
     },
+    /// The root of the state after a height.
+    Root {
+        /// After the turn of this height.
+        height: Height,
+    },
     /// Who is here.
     Players,
+    /// Which scripts run on what.
+    Scripts,
     /// The sim's genesis, encoded; its digest is the sim's id.
     Genesis,
 }
@@ -70,8 +77,12 @@ pub enum Answer {
     Source(Vec<u8>, Vec<SourceFile>),
     /// One entry per event, in the order of delivery.
     Order(Vec<OrderEntry>),
+    /// The root.
+    Root(Root),
     /// Names and keys.
     Players(Vec<(String, PublicKey)>),
+    /// Running scripts, ascending by id.
+    Scripts(Vec<ScriptEntry>),
     /// The genesis, encoded.
     Genesis(Vec<u8>),
     /// The node does not have it, or not any more.
@@ -114,6 +125,19 @@ pub struct SourceFile {
     pub path: String,
     /// Its text.
     pub text: String,
+}
+
+/// A script that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptEntry {
+    /// Which.
+    pub script: ScriptId,
+    /// On this object.
+    pub object: ObjectId,
+    /// The object's name.
+    pub name: String,
+    /// Its source.
+    pub package: PackageId,
 }
 
 /// One event as a script got it.
