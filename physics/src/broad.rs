@@ -1,0 +1,110 @@
+//! The wide phase: which pairs of bodies could meet in this step. A pure function of the state.
+
+use crate::fixed::{Q20, Vector};
+use crate::limits::PAIRS_MAX;
+use crate::motion::Motion;
+use crate::solid::{Extent, Solid};
+
+/// Two bodies by their places in id order, the lower first, as `a << 32 | b`.
+pub(crate) type PairKey = u64;
+
+/// The two places of a key.
+pub(crate) const fn places(key: PairKey) -> (usize, usize) {
+    ((key >> 32) as usize, (key & 0xFFFF_FFFF) as usize)
+}
+
+/// A body's box with the axis to sweep along first.
+#[derive(Clone, Copy)]
+struct Entry {
+    low: i32,
+    high: i32,
+    across_low: i32,
+    across_high: i32,
+    place: u32,
+}
+
+/// All pairs whose boxes meet and whose kinds concern each other, in id order; at most
+/// [`PAIRS_MAX`].
+///
+/// Bodies are sorted by the lower end of their boxes along the axis on which they are spread
+/// further, and each is compared with those that begin before it ends.
+pub(crate) fn pairs(solids: &[Solid]) -> Vec<PairKey> {
+    let extents: Vec<Extent> = solids.iter().map(Solid::extent).collect();
+    let along_x = spread(solids, |at| at.x) >= spread(solids, |at| at.y);
+    let mut entries: Vec<Entry> = (0_u32..)
+        .zip(&extents)
+        .map(|(place, extent)| entry(place, extent, along_x))
+        .collect();
+    // Equal ends are kept in id order by the second part of the key, which is unique.
+    entries.sort_unstable_by_key(|entry| (entry.low, entry.place));
+    let mut found = sweep(&entries, solids);
+    found.sort_unstable();
+    found
+}
+
+fn entry(place: u32, extent: &Extent, along_x: bool) -> Entry {
+    let (low, high) = (extent.low, extent.high);
+    let swap = |at: Vector| {
+        if along_x {
+            (at.x.0, at.y.0)
+        } else {
+            (at.y.0, at.x.0)
+        }
+    };
+    let ((low, across_low), (high, across_high)) = (swap(low), swap(high));
+    Entry {
+        low,
+        high,
+        across_low,
+        across_high,
+        place,
+    }
+}
+
+fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
+    let mut found = Vec::new();
+    for (index, first) in entries.iter().enumerate() {
+        for second in &entries[index + 1..] {
+            if second.low > first.high {
+                break;
+            }
+            let apart =
+                second.across_low > first.across_high || first.across_low > second.across_high;
+            if apart {
+                continue;
+            }
+            let (a, b) = (first.place.min(second.place), first.place.max(second.place));
+            if !concern(&solids[a as usize], &solids[b as usize]) {
+                continue;
+            }
+            if found.len() == PAIRS_MAX {
+                return found;
+            }
+            found.push(u64::from(a) << 32 | u64::from(b));
+        }
+    }
+    found
+}
+
+/// How far the centres are spread along an axis: the sum of the distances from their mean.
+fn spread(solids: &[Solid], axis: impl Fn(Vector) -> Q20) -> i64 {
+    let sum: i64 = solids
+        .iter()
+        .map(|solid| i64::from(axis(solid.position).0))
+        .sum();
+    let mean = sum / (solids.len() as i64).max(1);
+    solids
+        .iter()
+        .map(|solid| (i64::from(axis(solid.position).0) - mean).abs())
+        .sum()
+}
+
+/// Whether two kinds of bodies push, or notice, each other: a sensor notices whatever moves and is
+/// no sensor; others meet if at least one of them can be pushed.
+fn concern(a: &Solid, b: &Solid) -> bool {
+    if a.sensor || b.sensor {
+        let (sensor, other) = if a.sensor { (a, b) } else { (b, a) };
+        return sensor.sensor && !other.sensor && other.motion != Motion::Static;
+    }
+    a.inverse_mass != 0 || b.inverse_mass != 0
+}

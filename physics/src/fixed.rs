@@ -1,0 +1,359 @@
+//! The number formats of the kernels.
+//!
+//! Products are taken in 64 bits and rounded to the nearest, a tie upwards. Narrowing back to 32
+//! bits wraps; the limits of `limits.rs` keep every value in range, and the unit tests of this
+//! crate run with an assertion in [`narrow`] that shows it.
+
+use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+use metatopia_math::{Fx, Vec2};
+use serde::{Deserialize, Serialize};
+
+/// Bits that an [`Fx`] has below the last bit of a [`Q20`].
+const BELOW: u32 = 12;
+
+/// The low 32 bits, which are all of it by the limits of this crate.
+pub(crate) const fn narrow(wide: i64) -> i32 {
+    if cfg!(test) {
+        assert!(wide >= i32::MIN as i64 && wide <= i32::MAX as i64);
+    }
+    wide as i32
+}
+
+/// `wide / 2^bits`, to the nearest.
+pub(crate) const fn rounded(wide: i64, bits: u32) -> i64 {
+    wide.wrapping_add(1 << (bits - 1)) >> bits
+}
+
+/// Metres, metres a second, radians a second and plain factors: 12 integer and 20 fraction bits.
+/// One unit is about a millionth, the greatest magnitude 2048.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub(crate) struct Q20(pub(crate) i32);
+
+impl Q20 {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const ONE: Self = Self(1 << 20);
+
+    /// The number nearest to a constant of the crate, which is in range.
+    pub(crate) const fn constant(value: Fx) -> Self {
+        Self(narrow(rounded(value.to_bits(), BELOW)))
+    }
+
+    /// `value` moved into `low..=high` and rounded to the nearest.
+    pub(crate) fn clamped(value: Fx, low: Self, high: Self) -> Self {
+        let bits = value.clamp(low.fx(), high.fx()).to_bits();
+        Self(narrow(rounded(bits, BELOW)))
+    }
+
+    /// The same number as an [`Fx`], exactly.
+    pub(crate) const fn fx(self) -> Fx {
+        Fx::from_bits((self.0 as i64) << BELOW)
+    }
+
+    pub(crate) const fn abs(self) -> Self {
+        Self(self.0.wrapping_abs())
+    }
+
+    pub(crate) fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Half of it, rounded down.
+    pub(crate) const fn half(self) -> Self {
+        Self(self.0 >> 1)
+    }
+
+    /// The number moved into `-bound..=bound`.
+    pub(crate) fn bounded(self, bound: Self) -> Self {
+        self.max(-bound).min(bound)
+    }
+
+    /// `self / whole` for magnitudes that make a ratio of at most one; zero for nothing of nothing.
+    pub(crate) fn ratio(self, whole: Self) -> Q30 {
+        if whole.is_zero() {
+            return Q30(0);
+        }
+        Q30(narrow((i64::from(self.0) << 30) / i64::from(whole.0)))
+    }
+}
+
+impl Add for Q20 {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(narrow(i64::from(self.0) + i64::from(other.0)))
+    }
+}
+
+impl Sub for Q20 {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(narrow(i64::from(self.0) - i64::from(other.0)))
+    }
+}
+
+impl Neg for Q20 {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(narrow(-i64::from(self.0)))
+    }
+}
+
+impl AddAssign for Q20 {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Q20 {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Mul for Q20 {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(narrow(rounded(i64::from(self.0) * i64::from(other.0), 20)))
+    }
+}
+
+/// What a contact's impulse of one metre a second turns a body by: 8 integer and 24 fraction bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Q24(pub(crate) i32);
+
+impl Mul<Q20> for Q24 {
+    type Output = Q20;
+    /// Moved into +-1024: spins are bounded far below by whoever adds this to one.
+    fn mul(self, other: Q20) -> Q20 {
+        let wide = rounded(i64::from(self.0) * i64::from(other.0), 24);
+        Q20(narrow(wide.clamp(-(1 << 30), 1 << 30)))
+    }
+}
+
+/// Sines, cosines, shares: 2 integer and 30 fraction bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Q30(pub(crate) i32);
+
+impl Q30 {
+    pub(crate) const ONE: Self = Self(1 << 30);
+
+    pub(crate) const fn abs(self) -> Self {
+        Self(self.0.wrapping_abs())
+    }
+}
+
+impl Neg for Q30 {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(narrow(-i64::from(self.0)))
+    }
+}
+
+impl Mul<Q20> for Q30 {
+    type Output = Q20;
+    fn mul(self, other: Q20) -> Q20 {
+        Q20(narrow(rounded(i64::from(self.0) * i64::from(other.0), 30)))
+    }
+}
+
+/// A place, a way or a velocity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Vector {
+    pub(crate) x: Q20,
+    pub(crate) y: Q20,
+}
+
+impl Vector {
+    pub(crate) const ZERO: Self = Self {
+        x: Q20::ZERO,
+        y: Q20::ZERO,
+    };
+
+    pub(crate) const fn new(x: Q20, y: Q20) -> Self {
+        Self { x, y }
+    }
+
+    /// Each coordinate moved into `-bound..=bound` and rounded to the nearest.
+    pub(crate) fn clamped(value: Vec2, bound: Q20) -> Self {
+        Self {
+            x: Q20::clamped(value.x, -bound, bound),
+            y: Q20::clamped(value.y, -bound, bound),
+        }
+    }
+
+    /// The same vector in the numbers of the edge, exactly.
+    pub(crate) const fn vec2(self) -> Vec2 {
+        Vec2::new(self.x.fx(), self.y.fx())
+    }
+
+    pub(crate) fn is_zero(self) -> bool {
+        self == Self::ZERO
+    }
+
+    /// The scalar product with a direction.
+    pub(crate) fn along(self, direction: Unit) -> Q20 {
+        let x = i64::from(self.x.0) * i64::from(direction.x.0);
+        let y = i64::from(self.y.0) * i64::from(direction.y.0);
+        Q20(narrow(rounded(x.wrapping_add(y), 30)))
+    }
+
+    /// The cross product with a direction: the arm of a force in this direction.
+    pub(crate) fn cross(self, direction: Unit) -> Q20 {
+        let x = i64::from(self.x.0) * i64::from(direction.y.0);
+        let y = i64::from(self.y.0) * i64::from(direction.x.0);
+        Q20(narrow(rounded(x.wrapping_sub(y), 30)))
+    }
+
+    /// Turned by the angle of `facing`: from a body's own frame to the region's.
+    pub(crate) fn turned(self, facing: Unit) -> Self {
+        Self::new(self.along(facing.conjugate()), self.along(facing.swapped()))
+    }
+
+    /// Turned back: from the region's frame to a body's own.
+    pub(crate) fn unturned(self, facing: Unit) -> Self {
+        self.turned(facing.conjugate())
+    }
+
+    /// The square of the length, in units of 2^-40.
+    pub(crate) const fn length_squared(self) -> u64 {
+        let (x, y) = (
+            self.x.0.unsigned_abs() as u64,
+            self.y.0.unsigned_abs() as u64,
+        );
+        (x * x).wrapping_add(y * y)
+    }
+
+    /// The length, rounded down.
+    pub(crate) const fn length(self) -> Q20 {
+        Q20(narrow(self.length_squared().isqrt() as i64))
+    }
+
+    /// The direction of a vector of this length, which is not zero.
+    pub(crate) fn direction(self, length: Q20) -> Unit {
+        Unit {
+            x: self.x.ratio(length),
+            y: self.y.ratio(length),
+        }
+    }
+
+    /// The vector, or one of the same direction that is no longer than `bound`.
+    pub(crate) fn shortened(self, bound: Q20) -> Self {
+        let squared = self.length_squared();
+        if squared <= (i64::from(bound.0) * i64::from(bound.0)) as u64 {
+            return self;
+        }
+        // Divided by more than the length and cut towards zero: never longer than the bound.
+        let length = squared.isqrt() as i64 + 1;
+        let part = |side: Q20| Q20(narrow(i64::from(side.0) * i64::from(bound.0) / length));
+        Self::new(part(self.x), part(self.y))
+    }
+
+    /// Each coordinate moved into `-bound..=bound`.
+    pub(crate) fn bounded(self, bound: Q20) -> Self {
+        Self::new(self.x.bounded(bound), self.y.bounded(bound))
+    }
+}
+
+impl Add for Vector {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.x + other.x, self.y + other.y)
+    }
+}
+
+impl Sub for Vector {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self::new(self.x - other.x, self.y - other.y)
+    }
+}
+
+impl Neg for Vector {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self::new(-self.x, -self.y)
+    }
+}
+
+/// A vector of length one: a contact's normal, or a facing as its cosine and sine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unit {
+    pub(crate) x: Q30,
+    pub(crate) y: Q30,
+}
+
+impl Unit {
+    pub(crate) const X: Self = Self {
+        x: Q30::ONE,
+        y: Q30(0),
+    };
+    pub(crate) const Y: Self = Self {
+        x: Q30(0),
+        y: Q30::ONE,
+    };
+
+    /// The vector of this length in this direction.
+    pub(crate) fn times(self, length: Q20) -> Vector {
+        Vector::new(self.x * length, self.y * length)
+    }
+
+    /// Turned by the angle of `facing`.
+    pub(crate) fn turned(self, facing: Self) -> Self {
+        let product = |a: Q30, b: Q30| i64::from(a.0) * i64::from(b.0);
+        let x = product(self.x, facing.x).wrapping_sub(product(self.y, facing.y));
+        let y = product(self.x, facing.y).wrapping_add(product(self.y, facing.x));
+        Self {
+            x: Q30(narrow(rounded(x, 30))),
+            y: Q30(narrow(rounded(y, 30))),
+        }
+    }
+
+    /// The direction on the other side of the x axis: the opposite angle.
+    pub(crate) fn conjugate(self) -> Self {
+        Self {
+            x: self.x,
+            y: -self.y,
+        }
+    }
+
+    /// A quarter turn to the right: along a surface whose normal this is.
+    pub(crate) fn right(self) -> Self {
+        Self {
+            x: self.y,
+            y: -self.x,
+        }
+    }
+
+    /// The mirror image at the diagonal.
+    fn swapped(self) -> Self {
+        Self {
+            x: self.y,
+            y: self.x,
+        }
+    }
+
+    /// One step of Newton's iteration towards length one.
+    pub(crate) fn normalised(self) -> Self {
+        let (x, y) = (i64::from(self.x.0), i64::from(self.y.0));
+        let squared = rounded(x * x + y * y, 30);
+        let factor = ((3 << 30) - squared) / 2;
+        Self {
+            x: Q30(narrow(rounded(x * factor, 30))),
+            y: Q30(narrow(rounded(y * factor, 30))),
+        }
+    }
+}
+
+impl Neg for Unit {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self {
+            x: -self.x,
+            y: -self.y,
+        }
+    }
+}
