@@ -184,6 +184,7 @@ fn a_tie_of_a_literal_goes_to_the_even_number_and_any_later_digit_breaks_it() {
     assert_eq!(parsed(&format!("{half}{zeros}")), Ok(0));
     assert_eq!(parsed(&format!("{half}{zeros}1")), Ok(1));
     assert_eq!(parsed(&format!("-{half}{zeros}1")), Ok(-1));
+    assert_eq!(parsed(&format!("{half}1{zeros}")), Ok(1));
 
     // The ties at the ends of the range: the upper one leaves it, the lower one stays.
     let last = "2147483647.999999999883584678173065185546875";
