@@ -112,8 +112,8 @@ const fn alternating(terms: &[u64], z: u64) -> u64 {
 /// An angle in radians as a share of a turn, in units of 2^-64 turns, rounded down (towards the
 /// angle zero for negative angles).
 ///
-/// The product of 63 and 126 bits is kept whole where it matters: what the whole turns leave is
-/// wrong by less than 2^-96 turns for any argument.
+/// The product of 64 and 126 bits keeps what whole turns leave to within 2^-95 turns for any
+/// argument, before it is rounded down.
 pub(crate) const fn turn_from_radians(radians: Fx) -> u64 {
     let bits = radians.to_bits();
     let (high, low) = ((INVERSE_TAU_128 >> 64) as u64, INVERSE_TAU_128 as u64);

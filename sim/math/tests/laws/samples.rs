@@ -3,9 +3,13 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use proptest::prelude::*;
 
-/// How often each law is tried.
+/// How often each law is tried, and how many arguments that it does not speak of may come between.
 pub(crate) fn cases() -> ProptestConfig {
-    ProptestConfig::with_cases(2000)
+    ProptestConfig {
+        cases: 2000,
+        max_global_rejects: 20_000,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Raw values where something may go wrong: the ends, zero, one, pi, and their neighbours.
