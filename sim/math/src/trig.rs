@@ -1,8 +1,8 @@
 //! Sine, cosine and arc tangent, with about 60 exact bits inside, rounded once at the end.
 //!
 //! Between steps an angle is a share of a full turn in units of 2^-64, so that the period is exact
-//! in the arithmetic of `u64`. Tables are computed when the crate is built, by integers; the digits of
-//! pi are checked by the tests.
+//! in the arithmetic of `u64`. Tables are computed when the crate is built, by integers; the digits
+//! of pi are checked by the tests.
 
 use crate::fx::Fx;
 use crate::rounding;

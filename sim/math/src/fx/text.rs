@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use super::{FRACTION_BITS, Fx};
 
-/// Decimal digits that decide the rounding: a tie lies on a multiple of 2^-33, and such a number has
-/// at most 33 digits after the point. What follows them can only say "a little more".
+/// Decimal digits that decide the rounding: a tie lies on a multiple of 2^-33, and such a number
+/// has at most 33 digits after the point. What follows them can only say "a little more".
 const DECISIVE_DIGITS: u32 = 33;
 
 /// Fraction digits of the exact decimal form: 2^-32 has 32.
@@ -15,7 +15,8 @@ const EXACT_DIGITS: usize = 32;
 /// Digits of 2^31.
 const INTEGER_DIGITS: usize = 10;
 
-/// Decimal places that [`Fx::from_decimal`] accepts: 10^38 is the greatest power of ten in a `u128`.
+/// Decimal places that [`Fx::from_decimal`] accepts: 10^38 is the greatest power of ten in a
+/// `u128`.
 const DECIMAL_SCALE_MAX: u32 = 38;
 
 /// Why a text is not a number.
@@ -47,8 +48,8 @@ impl Fx {
     /// Reads a decimal literal: an optional `-` or `+`, digits, and optionally a point and digits.
     /// There is no exponent, no white space, and no digit may be left out beside the point.
     ///
-    /// The value of the literal, as an exact rational of any length, is rounded once: to the nearest
-    /// multiple of 2^-32, a tie to the even multiple. `0.1` is 429496730 * 2^-32.
+    /// The value of the literal, as an exact rational of any length, is rounded once: to the
+    /// nearest multiple of 2^-32, a tie to the even multiple. `0.1` is 429496730 * 2^-32.
     ///
     /// # Errors
     ///
@@ -149,8 +150,8 @@ fn fraction_value(digits: &str) -> u128 {
     rounded_fraction(numerator, denominator, more)
 }
 
-/// `numerator / denominator` (below one), and a little more if `more`, in units of 2^-32, rounded to
-/// the nearest, a tie to even. The denominator is at most 10^38, so that its double fits.
+/// `numerator / denominator` (below one), and a little more if `more`, in units of 2^-32, rounded
+/// to the nearest, a tie to even. The denominator is at most 10^38, so that its double fits.
 const fn rounded_fraction(numerator: u128, denominator: u128, more: bool) -> u128 {
     let (mut rest, mut bits, mut place) = (numerator, 0, 0);
     while place < FRACTION_BITS {

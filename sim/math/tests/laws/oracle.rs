@@ -1,4 +1,4 @@
-//! Sine, cosine and arc tangent once more, by other means and with far more bits: 192 fraction bits,
+//! Sine, cosine and arc tangent once more, by other means and with far more bits: 192 of fraction,
 //! pi by Machin's formula, plain Taylor series on the whole circle, and CORDIC for the arc tangent.
 
 use std::sync::LazyLock;

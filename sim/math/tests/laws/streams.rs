@@ -45,7 +45,11 @@ proptest! {
     }
 
     #[test]
-    fn below_stays_below_and_uses_the_high_half(bound in any::<u64>(), shift in 0_u32..64, part in any::<u64>()) {
+    fn below_stays_below_and_uses_the_high_half(
+        bound in any::<u64>(),
+        shift in 0_u32..64,
+        part in any::<u64>(),
+    ) {
         let bound = bound >> shift;
         let drawn = stream(part).below(bound);
         prop_assert!(drawn < bound.max(1));

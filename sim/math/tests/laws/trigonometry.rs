@@ -132,7 +132,11 @@ proptest! {
     }
 
     #[test]
-    fn points_on_one_ray_have_one_direction(x in -30_000_i32..30_000, y in -30_000_i32..30_000, k in 1_i32..60_000) {
+    fn points_on_one_ray_have_one_direction(
+        x in -30_000_i32..30_000,
+        y in -30_000_i32..30_000,
+        k in 1_i32..60_000,
+    ) {
         let [near_x, near_y] = [x, y].map(Fx::from_int);
         let [far_x, far_y] = [x * k, y * k].map(Fx::from_int);
         prop_assert_eq!(Angle::atan2(near_y, near_x), Angle::atan2(far_y, far_x));
