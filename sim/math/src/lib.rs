@@ -15,9 +15,9 @@
 //! `wrapping_`).
 //!
 //! There is one rounding rule. Whatever is not exact is rounded to the nearest representable value,
-//! and a tie goes to the even one. Only [`Fx::sqrt`], [`Vec2::length`] and [`Vec2::distance`], which
-//! answer the floor of the exact root, and the functions with `floor`, `ceil` or `trunc` in their
-//! name differ.
+//! and a tie goes to the even one. What differs are [`Fx::sqrt`], [`Vec2::length`] and
+//! [`Vec2::distance`], which answer the floor of the exact root, and the functions with `floor`,
+//! `ceil` or `trunc` in their name.
 //!
 //! # What it cannot do
 //!
