@@ -220,6 +220,13 @@ impl MemoryDisk {
         self.read_faults.insert(at, fault);
     }
 
+    /// Forgets the faults that are still to come.
+    pub fn forget_faults(&mut self) {
+        self.faults.clear();
+        self.read_faults.clear();
+        self.powered_off.set(false);
+    }
+
     /// Lets all files together hold at most so many bytes; an append past that is short.
     pub fn limit_capacity(&mut self, bytes: Option<u64>) {
         self.capacity = bytes;
@@ -252,9 +259,7 @@ impl MemoryDisk {
             };
             inode.settle(left);
         }
-        self.faults.clear();
-        self.read_faults.clear();
-        self.powered_off.set(false);
+        self.forget_faults();
     }
 
     /// All files, finished or not, ascending.
@@ -267,6 +272,19 @@ impl MemoryDisk {
     #[must_use]
     pub fn bytes(&self, file: FileName) -> Option<&[u8]> {
         Some(&self.inodes.get(self.names.get(&file)?)?.bytes)
+    }
+
+    /// The first bytes of a file that every crash leaves; none while a crash could take its name.
+    #[must_use]
+    pub fn durable(&self, file: FileName) -> &[u8] {
+        let inode = self
+            .durable_names
+            .get(&file)
+            .filter(|at| self.names.get(&file) == Some(at));
+        let inode = inode.and_then(|at| self.inodes.get(at));
+        inode.map_or(&[], |inode| {
+            &inode.durable[..inode.settled.min(inode.durable.len())]
+        })
     }
 
     /// Somebody puts these bytes into the file, durably, behind the store's back.
