@@ -1,0 +1,299 @@
+//! Acts: what becomes of each one.
+//!
+//! An act is decided over a state that does not change, and its changes are made only if it is not
+//! refused: so an act that fails half-way, or panics, has changed nothing.
+
+mod hands;
+mod servers;
+mod session;
+mod speech;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use metatopia_math::{Angle, Vec2};
+use metatopia_physics::{BodySpec, Pose};
+use metatopia_scripting::Event;
+use metatopia_types::{
+    Act, ActId, Blob, BlobId, Envelope, Look, ObjectId, Outcome, PublicKey, Refusal, Roster,
+    ScriptId, SignedEnvelope, Tick, Turn, Verify,
+};
+
+use crate::{
+    chat::ChatLine,
+    inbox::{Sender, canonical_order},
+    object::Object,
+    players::{Player, Session},
+    programs::Programs,
+    state::State,
+};
+
+/// Acts that panic when they are applied: how a test shows that a panic is a failed outcome.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    /// The acts.
+    pub panic_in: BTreeSet<ActId>,
+}
+
+/// One change of the state. Making it cannot fail, but for [`Change::Spawn`], which comes first.
+pub(crate) enum Change {
+    /// A new avatar.
+    Spawn(Object, Box<BodySpec>),
+    /// A player as it is from now on.
+    Player(PublicKey, Player),
+    /// An avatar gets a name and a look.
+    Dress(ObjectId, String, Look),
+    /// A login that governance takes note of.
+    Login(PublicKey),
+    /// A player's avatar leaves.
+    Despawn(PublicKey),
+    /// A body is shoved.
+    Impulse(ObjectId, Vec2),
+    /// A body turns.
+    Face(ObjectId, Angle),
+    /// An event for a script, in the first tick.
+    Post(ScriptId, Event),
+    /// Words are heard.
+    Chat(ChatLine),
+    /// Other standbys.
+    Standbys(Roster),
+    /// Other members: at most so many times a turn.
+    Members(Roster),
+    /// A server lied.
+    Expose(PublicKey),
+}
+
+/// An event that an act raised for a script.
+pub(crate) struct Post {
+    pub(crate) to: ScriptId,
+    pub(crate) sender: Sender,
+    pub(crate) event: Event,
+}
+
+/// What the acts of a turn brought, besides changes of the state.
+#[derive(Default)]
+pub(crate) struct Brought {
+    pub(crate) posts: Vec<Post>,
+    pub(crate) chat: Vec<ChatLine>,
+    pub(crate) set_changes: usize,
+}
+
+/// What acts are decided over.
+pub(crate) struct Court<'a> {
+    pub(crate) programs: &'a Programs,
+    pub(crate) verify: &'a dyn Verify,
+    pub(crate) faults: &'a Faults,
+    blobs: BTreeMap<BlobId, &'a Blob>,
+}
+
+/// One act before the court.
+pub(crate) struct Case<'a> {
+    court: &'a Court<'a>,
+    state: &'a State,
+    envelope: &'a Envelope,
+    /// Changes of the validator set that this turn brought already.
+    set_changes: usize,
+}
+
+type Ruling = Result<Vec<Change>, Refusal>;
+
+impl<'a> Court<'a> {
+    pub(crate) fn new(
+        programs: &'a Programs,
+        verify: &'a dyn Verify,
+        faults: &'a Faults,
+        turn: &'a Turn,
+    ) -> Self {
+        let blobs = turn
+            .body
+            .blobs()
+            .iter()
+            .map(|blob| (blob.id(), blob))
+            .collect();
+        Self {
+            programs,
+            verify,
+            faults,
+            blobs,
+        }
+    }
+
+    /// Applies the acts of a turn, in the order in which the sim core receives them. The outcomes
+    /// are in the order of the acts.
+    pub(crate) fn hear(
+        &self,
+        state: &mut State,
+        acts: &[SignedEnvelope],
+    ) -> (Vec<Outcome>, Brought) {
+        let mut outcomes = vec![Outcome::Ok; acts.len()];
+        let mut brought = Brought::default();
+        for n in core_order(state, acts) {
+            let ruling = self.rule(state, &acts[n], brought.set_changes);
+            let author = acts[n].envelope.author;
+            let made = ruling.and_then(|changes| {
+                changes
+                    .into_iter()
+                    .try_for_each(|change| make(state, &mut brought, author, change))
+            });
+            if let Err(why) = made {
+                outcomes[n] = Outcome::Refused(why);
+            }
+        }
+        (outcomes, brought)
+    }
+
+    fn rule(&self, state: &State, act: &SignedEnvelope, set_changes: usize) -> Ruling {
+        let case = Case {
+            court: self,
+            state,
+            envelope: &act.envelope,
+            set_changes,
+        };
+        // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
+        let ruling = catch_unwind(AssertUnwindSafe(|| {
+            assert!(
+                !self.faults.panic_in.contains(&act.id()),
+                "a fault was asked for"
+            );
+            case.rule()
+        }));
+        ruling.unwrap_or(Err(Refusal::Crashed))
+    }
+}
+
+/// The acts' places in the order in which the sim core, receiver 0, gets them: by author, in each
+/// author's own order.
+fn core_order(state: &State, acts: &[SignedEnvelope]) -> Vec<usize> {
+    let clock = &state.clock;
+    canonical_order(
+        &clock.seed,
+        clock.tick.plus(1),
+        ScriptId(0),
+        (0..acts.len()).collect(),
+        |n| Sender::Player(acts[*n].envelope.author),
+        |n| (acts[*n].envelope.lane, acts[*n].envelope.seq),
+    )
+}
+
+impl<'a> Case<'a> {
+    fn rule(&self) -> Ruling {
+        match &self.envelope.act {
+            Act::Login { name, look } => self.login(name, *look),
+            Act::Leave => self.leave(),
+            Act::Heartbeat => self.heartbeat(),
+            Act::Walk { heading } => self.walk(*heading),
+            Act::Touch { object } => self.touch(*object),
+            Act::Push { object } => self.push(*object),
+            Act::Say { channel, body } => self.say(*channel, *body),
+            Act::Emote(emote) => self.emote(*emote),
+            Act::SetLook(look) => self.set_look(*look),
+            Act::SetChange(change) => self.set_change(change),
+            Act::Ready { height, root } => self.ready(*height, *root),
+            Act::Report(evidence) => self.report(evidence),
+        }
+    }
+
+    /// The tick that acts of this turn take part in.
+    fn tick(&self) -> Tick {
+        self.state.clock.tick.plus(1)
+    }
+
+    fn author(&self) -> PublicKey {
+        self.envelope.author
+    }
+
+    /// The author, with a lease renewed by this very act.
+    fn present(&self) -> Result<Player, Refusal> {
+        let player = self
+            .state
+            .players
+            .get(&self.author())
+            .ok_or(Refusal::NotLoggedIn)?;
+        let session = player.session.as_ref().ok_or(Refusal::NotLoggedIn)?;
+        if session.lane != self.envelope.lane {
+            return Err(Refusal::OtherSession);
+        }
+        let session = Session {
+            lease: self.lease(),
+            ..session.clone()
+        };
+        Ok(Player {
+            session: Some(session),
+            ..player.clone()
+        })
+    }
+
+    fn lease(&self) -> Tick {
+        self.tick().plus(self.state.charter.parameters.lease_ticks)
+    }
+
+    /// Changes the author's session.
+    fn with_session(
+        &self,
+        change: impl FnOnce(&mut Session),
+    ) -> Result<(Player, Session), Refusal> {
+        let mut player = self.present()?;
+        let session = player.session.as_mut().ok_or(Refusal::NotLoggedIn)?;
+        change(session);
+        let session = session.clone();
+        Ok((player, session))
+    }
+}
+
+/// Makes one change.
+///
+/// # Errors
+/// Only for an avatar that physics has no room for; it is the first change of its act.
+fn make(
+    state: &mut State,
+    brought: &mut Brought,
+    author: PublicKey,
+    change: Change,
+) -> Result<(), Refusal> {
+    match change {
+        Change::Spawn(object, body) => {
+            state.spawn(object, &body).map_err(|_| Refusal::Full)?;
+        }
+        Change::Player(key, player) => state.players.insert(key, player),
+        Change::Dress(id, name, look) => {
+            if let Some(object) = state.objects.get_mut(&id) {
+                (object.name, object.look) = (name, look);
+            }
+        }
+        Change::Login(key) => {
+            state.governance.login(&key);
+            state.appoint();
+        }
+        Change::Despawn(key) => state.despawn(&key),
+        // A body that is gone, or that nothing moves, stays as it is.
+        Change::Impulse(id, impulse) => {
+            let _ = state.region.impulse(id, impulse);
+        }
+        Change::Face(id, angle) => {
+            if let Some(position) = state.region.body(id).map(metatopia_physics::Body::position) {
+                let _ = state.region.set_pose(id, Pose { position, angle });
+            }
+        }
+        Change::Post(to, event) => {
+            brought.posts.push(Post {
+                to,
+                sender: Sender::Player(author),
+                event,
+            });
+        }
+        Change::Chat(line) => {
+            state.chat.add(&line);
+            brought.chat.push(line);
+        }
+        Change::Standbys(roster) => state.roster = roster,
+        Change::Members(roster) => {
+            state.roster = roster;
+            brought.set_changes += 1;
+        }
+        Change::Expose(key) => state.governance.expose(key, state.clock.height),
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Who votes: admins' changes, standbys that are ready, and evidence against liars.
+
+use metatopia_types::{
+    Evidence, Height, Refusal, Root, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
+};
+
+use super::{Case, Change, Ruling};
+
+impl Case<'_> {
+    /// An admin names a standby or takes a server out.
+    pub(super) fn set_change(&self, change: &SetChange) -> Ruling {
+        let player = self.present()?;
+        if !self.state.governance.is_admin(&self.author()) {
+            return Err(Refusal::NotAdmin);
+        }
+        let roster = &self.state.roster;
+        let fine = match change {
+            SetChange::Add { key, contact } => {
+                let lines = [&contact.peer_id, &contact.address];
+                self.court.verify.is_key(key) && lines.iter().all(|line| crate::is_line(line))
+            }
+            SetChange::Remove { .. } => true,
+        };
+        if !fine {
+            return Err(Refusal::BadText);
+        }
+        let change = match change {
+            SetChange::Remove { key } if roster.members().contains_key(key) => {
+                self.members(|roster| roster.change(change).map_err(|_| Refusal::BadSetChange))?
+            }
+            _ => {
+                let mut roster = roster.clone();
+                roster.change(change).map_err(|_| Refusal::BadSetChange)?;
+                Change::Standbys(roster)
+            }
+        };
+        Ok(vec![Change::Player(self.author(), player), change])
+    }
+
+    /// A standby shows that it follows: it knows a root that it could not know otherwise.
+    pub(super) fn ready(&self, height: Height, root: Root) -> Ruling {
+        if !self.state.roster.standbys().contains_key(&self.author()) {
+            return Err(Refusal::BadSetChange);
+        }
+        if self.state.root_after(height) != Some(root) {
+            return Err(Refusal::WrongRoot);
+        }
+        let key = self.author();
+        let change =
+            self.members(|roster| roster.promote(&key).map_err(|_| Refusal::BadSetChange))?;
+        Ok(vec![change])
+    }
+
+    /// Anybody may show that a server signed two things at once. It is removed, unless the set would
+    /// become too small: then a standby must come first, and the evidence again.
+    pub(super) fn report(&self, evidence: &Evidence) -> Ruling {
+        let sim = self.state.charter.sim;
+        let liar = evidence
+            .verify(sim, self.court.verify)
+            .map_err(|_| Refusal::BadEvidence)?;
+        let (_, height) = evidence.accused();
+        let exposed = self.state.governance.exposed.get(&liar);
+        let old = exposed.is_some_and(|removed| height <= *removed);
+        if old || !self.state.roster.members().contains_key(&liar) {
+            return Err(Refusal::BadEvidence);
+        }
+        let removal = SetChange::Remove { key: liar };
+        let change =
+            self.members(|roster| roster.change(&removal).map_err(|_| Refusal::BadSetChange))?;
+        Ok(vec![change, Change::Expose(liar)])
+    }
+
+    /// A change of the members, of which a turn may bring only so many.
+    fn members(
+        &self,
+        change: impl FnOnce(&mut Roster) -> Result<(), Refusal>,
+    ) -> Result<Change, Refusal> {
+        if self.set_changes >= SET_CHANGES_PER_TURN_MAX {
+            return Err(Refusal::TooOften);
+        }
+        let mut roster = self.state.roster.clone();
+        change(&mut roster)?;
+        Ok(Change::Members(roster))
+    }
+}

@@ -1,0 +1,263 @@
+//! Genesis: everything that a sim begins with. Its digest is the sim's id, so that two sims that
+//! differ in anything cannot be mistaken for one another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_physics::BodySpec;
+use metatopia_scripting::{Package, PackageError};
+use metatopia_types::{
+    Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX, wire,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ENGINE,
+    limits::{ADMINS_MAX, GENESIS_BYTES_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
+    parameters::{Parameters, ParametersError},
+    players::{is_line, is_name},
+};
+
+/// The beginning of a sim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Genesis {
+    /// What the sim is called.
+    pub name: String,
+    /// The exact rules it runs by; must be [`ENGINE`].
+    pub engine: u32,
+    /// The agreed numbers.
+    pub parameters: Parameters,
+    /// The first permanent admins.
+    pub admins: BTreeSet<PublicKey>,
+    /// The first validators, with where they are reached.
+    pub validators: BTreeMap<PublicKey, Contact>,
+    /// Packages of scripts, each as [`Package::encode`] gives it.
+    pub packages: BTreeMap<PackageId, Vec<u8>>,
+    /// Objects, in the order of their ids.
+    pub objects: Vec<ObjectSpec>,
+    /// Licence of the sim, an SPDX expression.
+    pub licence: String,
+    /// Licence of what it shows, an SPDX expression.
+    pub asset_licence: String,
+}
+
+/// An object at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectSpec {
+    /// What it is, as scripts and people are told: `crate`, `door`.
+    pub kind: String,
+    /// What it is called.
+    pub name: String,
+    /// Whose it is; nobody's means the sim's own.
+    pub owner: Option<PublicKey>,
+    /// How it is drawn.
+    pub look: Look,
+    /// The text it shows.
+    pub text: String,
+    /// Its body.
+    pub body: BodySpec,
+    /// The scripts on it.
+    pub scripts: Vec<ScriptSpec>,
+}
+
+/// A script on an object at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptSpec {
+    /// One of the genesis packages.
+    pub package: PackageId,
+    /// What its `state` holds before `on_start`.
+    pub state: metatopia_scripting::State,
+}
+
+/// Why something is no genesis.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GenesisError {
+    /// This program runs other rules.
+    #[error("the sim runs by engine {found}, this program by {ENGINE}")]
+    Engine {
+        /// What the genesis says.
+        found: u32,
+    },
+    /// A parameter is outside of its range.
+    #[error(transparent)]
+    Parameters(#[from] ParametersError),
+    /// A name, licence, text, peer id or address breaks its rules.
+    #[error("{what} is no line of text of the allowed length")]
+    Text {
+        /// Which.
+        what: String,
+    },
+    /// More of something than a genesis may have.
+    #[error("{count} {what} where at most {max} are allowed")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// The validators are no set.
+    #[error(transparent)]
+    Validators(#[from] metatopia_types::ValidatorSetError),
+    /// A package breaks a rule.
+    #[error("package {id}: {error}")]
+    Package {
+        /// Which.
+        id: PackageId,
+        /// The rule.
+        error: Box<PackageError>,
+    },
+    /// A package's source does not compile.
+    #[error("package {id}: {error}")]
+    Source {
+        /// Which.
+        id: PackageId,
+        /// Where and why.
+        error: String,
+    },
+    /// A package is listed under another id than its own.
+    #[error("package {found} is listed as {stated}")]
+    PackageName {
+        /// What the genesis says.
+        stated: PackageId,
+        /// What it is.
+        found: PackageId,
+    },
+    /// An object's script is of a package that is not in the genesis.
+    #[error("object {object}: package {package} is not in the genesis")]
+    NoPackage {
+        /// The object's place, from 0.
+        object: usize,
+        /// The package.
+        package: PackageId,
+    },
+    /// An object's script begins with a state that cannot be kept.
+    #[error("object {object}: {error}")]
+    State {
+        /// The object's place, from 0.
+        object: usize,
+        /// Why.
+        error: metatopia_scripting::StateError,
+    },
+    /// An object's body is refused by physics.
+    #[error("object {object}: {error}")]
+    Body {
+        /// The object's place, from 0.
+        object: usize,
+        /// Why.
+        error: String,
+    },
+    /// The bytes are no genesis.
+    #[error("genesis: {0}")]
+    Decode(#[from] wire::DecodeError),
+}
+
+impl Genesis {
+    /// The sim's id: the digest of the canonical encoding.
+    #[must_use]
+    pub fn id(&self) -> SimId {
+        SimId(Digest::of("metatopia genesis v1", &self.encode()))
+    }
+
+    /// The canonical encoding.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(self)
+    }
+
+    /// Decodes what [`Genesis::encode`] made. Rules are checked by
+    /// [`World::genesis`](crate::World::genesis).
+    ///
+    /// # Errors
+    /// When the bytes are no canonical encoding, or too many.
+    pub fn decode(bytes: &[u8]) -> Result<Self, GenesisError> {
+        Ok(wire::decode(bytes, GENESIS_BYTES_MAX)?)
+    }
+
+    /// Checks everything but bodies and source, which are checked when the world is built.
+    pub(crate) fn check(&self) -> Result<(), GenesisError> {
+        if self.engine != ENGINE {
+            return Err(GenesisError::Engine { found: self.engine });
+        }
+        self.parameters.check()?;
+        at_most("admins", self.admins.len(), ADMINS_MAX)?;
+        at_most("packages", self.packages.len(), PACKAGES_MAX)?;
+        let objects_max = self.parameters.objects_max as usize;
+        at_most("objects", self.objects.len(), objects_max)?;
+        text("the sim's name", is_name(&self.name))?;
+        text("the sim's licence", is_text(&self.licence))?;
+        text("the licence of assets", is_text(&self.asset_licence))?;
+        for (key, contact) in &self.validators {
+            for part in [&contact.peer_id, &contact.address] {
+                let fine = part.len() <= CONTACT_BYTES_MAX && is_line(part);
+                text(&format!("the contact of validator {key}"), fine)?;
+            }
+        }
+        self.objects
+            .iter()
+            .enumerate()
+            .try_for_each(|(n, object)| self.check_object(n, object))
+    }
+
+    fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
+        text(&format!("the kind of object {n}"), is_name(&object.kind))?;
+        text(&format!("the name of object {n}"), is_name(&object.name))?;
+        let sign = object.text.len() <= metatopia_scripting::limits::SIGN_BYTES_MAX;
+        text(&format!("the text of object {n}"), sign)?;
+        at_most(
+            "scripts on one object",
+            object.scripts.len(),
+            SCRIPTS_PER_OBJECT_MAX,
+        )?;
+        for script in &object.scripts {
+            let package = script.package;
+            if !self.packages.contains_key(&package) {
+                return Err(GenesisError::NoPackage { object: n, package });
+            }
+            script
+                .state
+                .check()
+                .map_err(|error| GenesisError::State { object: n, error })?;
+        }
+        Ok(())
+    }
+
+    /// The packages, decoded and checked.
+    pub(crate) fn unpack(&self) -> Result<BTreeMap<PackageId, Package>, GenesisError> {
+        let unpack = |(stated, bytes): (&PackageId, &Vec<u8>)| {
+            let package = Package::decode(bytes).map_err(|error| GenesisError::Package {
+                id: *stated,
+                error: Box::new(error),
+            })?;
+            let (stated, found) = (*stated, package.id());
+            if stated == found {
+                Ok((stated, package))
+            } else {
+                Err(GenesisError::PackageName { stated, found })
+            }
+        };
+        self.packages.iter().map(unpack).collect()
+    }
+}
+
+fn is_text(text: &str) -> bool {
+    !text.is_empty() && text.len() <= TEXT_BYTES_MAX && is_line(text)
+}
+
+fn text(what: &str, fine: bool) -> Result<(), GenesisError> {
+    if fine {
+        Ok(())
+    } else {
+        Err(GenesisError::Text {
+            what: what.to_owned(),
+        })
+    }
+}
+
+fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), GenesisError> {
+    if count <= max {
+        Ok(())
+    } else {
+        Err(GenesisError::TooMany { what, count, max })
+    }
+}

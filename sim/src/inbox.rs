@@ -1,0 +1,165 @@
+//! Inboxes, and the canonical order in which a receiver gets its events.
+//!
+//! What is agreed on is the set of acts; the order is derived, for each receiver its own. Events are
+//! grouped by sender, groups are sorted by a keyed hash that nobody knows before the turn is decided,
+//! and inside a group the sender's own order stays.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::Event;
+use metatopia_types::{Digest, PublicKey, ScriptId, Tick, wire};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{
+    INBOX_BYTES_MAX, INBOX_BYTES_PER_SENDER_MAX, INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX,
+};
+
+/// Who raised an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Sender {
+    /// The sim core: starts, ticks, timers.
+    Core,
+    /// A player, by an act.
+    Player(PublicKey),
+    /// A physics region: contacts.
+    Region(u32),
+    /// A script.
+    Script(ScriptId),
+}
+
+/// An event on its way to a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Who raised it.
+    pub sender: Sender,
+    /// When it was raised.
+    pub raised: Tick,
+    /// Its place among what the sender raised then.
+    pub index: u32,
+    /// What happened.
+    pub event: Event,
+}
+
+/// Why an event is dropped. The receiver's script counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InboxFull {
+    /// The sender has as many events waiting as one sender may.
+    #[error("too many events of one sender")]
+    Sender,
+    /// The inbox is full.
+    #[error("the inbox is full")]
+    Inbox,
+}
+
+/// Events waiting for one script.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inbox {
+    waiting: Vec<Delivery>,
+    /// Their encoded length.
+    bytes: u32,
+}
+
+impl Inbox {
+    /// Is nothing waiting?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// What is waiting, in no particular order.
+    #[must_use]
+    pub fn waiting(&self) -> &[Delivery] {
+        &self.waiting
+    }
+
+    /// Adds an event, if there is room: for this sender, and at all.
+    pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), InboxFull> {
+        let bytes = encoded_bytes(&delivery);
+        let own = self
+            .waiting
+            .iter()
+            .filter(|other| other.sender == delivery.sender);
+        let (own, own_bytes) = own.fold((1, bytes), |(n, sum), other| {
+            (n + 1, sum.saturating_add(encoded_bytes(other)))
+        });
+        if own > INBOX_EVENTS_PER_SENDER_MAX || own_bytes > INBOX_BYTES_PER_SENDER_MAX {
+            return Err(InboxFull::Sender);
+        }
+        let bytes = bytes.saturating_add(self.bytes);
+        if self.waiting.len() >= INBOX_EVENTS_MAX || bytes > INBOX_BYTES_MAX {
+            return Err(InboxFull::Inbox);
+        }
+        self.bytes = bytes;
+        self.waiting.push(delivery);
+        Ok(())
+    }
+
+    /// Takes everything out, in the receiver's order at this tick.
+    pub(crate) fn take(&mut self, seed: &Digest, tick: Tick, receiver: ScriptId) -> Vec<Delivery> {
+        self.bytes = 0;
+        let waiting = core::mem::take(&mut self.waiting);
+        let place = |delivery: &Delivery| (delivery.raised, delivery.index);
+        canonical_order(
+            seed,
+            tick,
+            receiver,
+            waiting,
+            |delivery| delivery.sender,
+            place,
+        )
+    }
+
+    /// Puts back what was not handled.
+    pub(crate) fn put_back(&mut self, rest: Vec<Delivery>) {
+        self.bytes = rest
+            .iter()
+            .map(encoded_bytes)
+            .fold(self.bytes, u32::saturating_add);
+        self.waiting.extend(rest);
+    }
+}
+
+fn encoded_bytes(delivery: &Delivery) -> u32 {
+    u32::try_from(wire::encode(delivery).len()).unwrap_or(u32::MAX)
+}
+
+/// The key by which the groups of a receiver are sorted:
+/// `keyed_hash(R_h, tick || receiver || sender)`.
+///
+/// Tick and receiver are eight bytes each, lowest first; the sender is in its canonical encoding.
+#[must_use]
+pub fn group_key(seed: &Digest, tick: Tick, receiver: ScriptId, sender: &Sender) -> Digest {
+    let mut hasher = blake3::Hasher::new_keyed(&seed.0);
+    hasher
+        .update(&tick.0.to_le_bytes())
+        .update(&receiver.0.to_le_bytes());
+    hasher.update(&wire::encode(sender));
+    Digest(*hasher.finalize().as_bytes())
+}
+
+/// Puts `items` into the order in which `receiver` gets them at this tick.
+pub(crate) fn canonical_order<T, P: Ord>(
+    seed: &Digest,
+    tick: Tick,
+    receiver: ScriptId,
+    items: Vec<T>,
+    sender: impl Fn(&T) -> Sender,
+    place: impl Fn(&T) -> P,
+) -> Vec<T> {
+    let mut groups: BTreeMap<Sender, Vec<T>> = BTreeMap::new();
+    for item in items {
+        groups.entry(sender(&item)).or_default().push(item);
+    }
+    let mut groups: Vec<(Digest, Sender, Vec<T>)> = groups
+        .into_iter()
+        .map(|(sender, items)| (group_key(seed, tick, receiver, &sender), sender, items))
+        .collect();
+    groups.sort_by_key(|(key, sender, _)| (*key, *sender));
+    groups
+        .into_iter()
+        .flat_map(|(.., mut items)| {
+            items.sort_by_key(&place);
+            items
+        })
+        .collect()
+}

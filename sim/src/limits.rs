@@ -1,0 +1,70 @@
+//! Bounds that only the world's state needs, with their arithmetic. Those that other crates must
+//! agree on are in [`metatopia_types::limits`], those of scripts in [`metatopia_scripting::limits`].
+
+/// Lanes remembered at once. 64 Ki windows of about 90 B are 6 MiB in memory and on disk.
+pub const LANES_MAX: usize = 1 << 16;
+
+/// Lanes of one author remembered at once: a session a few seconds for a whole minute.
+pub const LANES_PER_AUTHOR_MAX: usize = 16;
+
+/// Players ever seen. 64 Ki players of about 200 B are 13 MiB.
+pub const PLAYERS_MAX: usize = 1 << 16;
+
+/// Permanent admins.
+pub const ADMINS_MAX: usize = 64;
+
+/// Removed liars that are remembered, so that old evidence does not strike twice.
+pub const EXPOSED_MAX: usize = 256;
+
+/// Scripts on one object.
+pub const SCRIPTS_PER_OBJECT_MAX: usize = 8;
+
+/// Events waiting in one inbox.
+pub const INBOX_EVENTS_MAX: usize = 256;
+
+/// Events of one sender waiting in one inbox: a flood leaves room for everybody else.
+pub const INBOX_EVENTS_PER_SENDER_MAX: usize = 32;
+
+/// Encoded events waiting in one inbox. With the state (16 KiB) and timers a script stays below a
+/// leaf of 64 KiB.
+pub const INBOX_BYTES_MAX: u32 = 32 * 1_024;
+
+/// Encoded events of one sender waiting in one inbox: two of the largest messages.
+pub const INBOX_BYTES_PER_SENDER_MAX: u32 = 10 * 1_024;
+
+/// Timers of one script.
+pub const TIMERS_MAX: usize = 16;
+
+/// Lines that one script may say in [`VOICE_TICKS`].
+pub const VOICE_LINES_MAX: u32 = 5;
+
+/// The time over which a script's lines are counted: one second.
+pub const VOICE_TICKS: u64 = 60;
+
+/// Lines in the chat index: 256 of at most 100 B are 25 KiB, one leaf.
+pub const CHAT_LINES_MAX: usize = 256;
+
+/// Roots of earlier turns that a standby may name to show that it follows.
+pub const ROOTS_MAX: usize = metatopia_types::limits::OUTCOME_TURNS as usize;
+
+/// Gas after which no further call of one script begins in the same tick. With the hard limit of a
+/// call (20,000) a script uses at most 25,000 a tick.
+pub const GAS_PER_SCRIPT_TICK: u64 = 5_000;
+
+/// Ticks between two pushes of one player.
+pub const PUSH_TICKS_MIN: u64 = 15;
+
+/// Milliseconds that one turn adds to governance time at most: a world that was off does not age.
+pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;
+
+/// Bytes of one piece of a package in the state.
+pub const PACKAGE_PIECE_BYTES: usize = 32 * 1_024;
+
+/// Packages of one sim.
+pub const PACKAGES_MAX: usize = 1_024;
+
+/// Bytes of an encoded genesis.
+pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+
+/// Bytes of a genesis text: a licence, a kind of object.
+pub const TEXT_BYTES_MAX: usize = 256;

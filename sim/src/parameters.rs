@@ -1,0 +1,199 @@
+//! The agreed numbers of a sim. They are part of its genesis, and so of its id.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::limits::BODIES_MAX;
+use serde::{Deserialize, Serialize};
+
+/// Numbers that every server of a sim must use alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Fixed steps of 1/60 s in one turn, 1 to 60.
+    pub ticks_per_turn: u32,
+    /// How avatars move and reach.
+    pub avatar: AvatarParameters,
+    /// How far nearby words are heard, in metres.
+    pub hearing: Fx,
+    /// Ticks that a sign of life keeps an avatar walking.
+    pub lease_ticks: u64,
+    /// Ticks that an avatar then stands still before it leaves.
+    pub grace_ticks: u64,
+    /// Most objects, avatars included.
+    pub objects_max: u32,
+    /// Most avatars at one time.
+    pub avatars_max: u32,
+    /// What scripts may cost.
+    pub gas: GasParameters,
+    /// Days without a permanent admin's login after which there is a temp admin.
+    pub admin_days: u32,
+    /// Days in which a player must have logged in to become temp admin.
+    pub player_days: u32,
+}
+
+/// How avatars move and reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AvatarParameters {
+    /// Radius of the disc that it is, in metres.
+    pub radius: Fx,
+    /// Kilograms.
+    pub mass: Fx,
+    /// Metres a second at full heading.
+    pub speed: Fx,
+    /// Metres a second squared, with which it reaches its speed and stops.
+    pub acceleration: Fx,
+    /// Metres from its rim to the nearest point of what it touches or pushes.
+    pub reach: Fx,
+    /// Kilogram metres a second of one push.
+    pub push: Fx,
+    /// Where avatars appear.
+    pub spawn: Vec2,
+    /// They appear at most so far from it, in metres.
+    pub spawn_radius: Fx,
+}
+
+/// What scripts may cost. One unit is roughly one evaluated expression.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GasParameters {
+    /// All scripts in one tick: no further call begins once less than a script's worst case is left.
+    pub tick: u64,
+    /// What a script earns in a tick.
+    pub script_refill: u64,
+    /// What a script may save.
+    pub script_capacity: u64,
+    /// What an owner of scripts earns in a tick.
+    pub owner_refill: u64,
+    /// What an owner may save.
+    pub owner_capacity: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            ticks_per_turn: 3,
+            avatar: AvatarParameters {
+                radius: Fx::from_ratio(35, 100),
+                mass: Fx::from_int(70),
+                speed: Fx::from_int(4),
+                acceleration: Fx::from_int(24),
+                reach: Fx::from_ratio(3, 2),
+                push: Fx::from_int(90),
+                spawn: Vec2::ZERO,
+                spawn_radius: Fx::from_int(3),
+            },
+            hearing: Fx::from_int(20),
+            lease_ticks: 600,
+            grace_ticks: 1_800,
+            objects_max: 4_096,
+            avatars_max: 1_024,
+            gas: GasParameters {
+                tick: 250_000,
+                script_refill: 200,
+                script_capacity: 20_000,
+                owner_refill: 5_000,
+                owner_capacity: 500_000,
+            },
+            admin_days: 30,
+            player_days: 7,
+        }
+    }
+}
+
+/// A parameter that is outside of its range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ParametersError {
+    /// A turn has 1 to 60 ticks.
+    #[error("{0} ticks per turn where 1 to 60 are allowed")]
+    TicksPerTurn(u32),
+    /// A length, mass, speed or time that must be above zero and is not, or is too large.
+    #[error("{name} is {value}, outside of {low} to {high}")]
+    Range {
+        /// Which.
+        name: &'static str,
+        /// What it is.
+        value: Fx,
+        /// The least that is allowed.
+        low: Fx,
+        /// The most that is allowed.
+        high: Fx,
+    },
+    /// A count or gas amount that is outside of its range.
+    #[error("{name} is {value}, outside of {low} to {high}")]
+    Count {
+        /// Which.
+        name: &'static str,
+        /// What it is.
+        value: u64,
+        /// The least that is allowed.
+        low: u64,
+        /// The most that is allowed.
+        high: u64,
+    },
+}
+
+impl Parameters {
+    /// Are all of them in their ranges?
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check(&self) -> Result<(), ParametersError> {
+        if !(1..=60).contains(&self.ticks_per_turn) {
+            return Err(ParametersError::TicksPerTurn(self.ticks_per_turn));
+        }
+        let avatar = &self.avatar;
+        let spawn = avatar
+            .spawn
+            .x
+            .saturating_abs()
+            .max(avatar.spawn.y.saturating_abs());
+        for (name, value, low, high) in [
+            ("avatar.radius", avatar.radius, (1, 10), 2),
+            ("avatar.mass", avatar.mass, (1, 1), 1_000),
+            ("avatar.speed", avatar.speed, (1, 10), 20),
+            ("avatar.acceleration", avatar.acceleration, (1, 10), 1_000),
+            ("avatar.reach", avatar.reach, (0, 1), 10),
+            ("avatar.push", avatar.push, (0, 1), 1_000),
+            ("avatar.spawn", spawn, (0, 1), 10_000),
+            ("avatar.spawn_radius", avatar.spawn_radius, (0, 1), 100),
+            ("hearing", self.hearing, (0, 1), 1_000),
+        ] {
+            let (low, high) = (Fx::from_ratio(low.0, low.1), Fx::from_int(high));
+            if value < low || value > high {
+                return Err(ParametersError::Range {
+                    name,
+                    value,
+                    low,
+                    high,
+                });
+            }
+        }
+        let gas = &self.gas;
+        let day_ticks = 86_400 * metatopia_types::limits::TICKS_PER_SECOND;
+        for (name, value, low, high) in [
+            ("lease_ticks", self.lease_ticks, 1, day_ticks),
+            ("grace_ticks", self.grace_ticks, 0, day_ticks),
+            (
+                "objects_max",
+                u64::from(self.objects_max),
+                1,
+                BODIES_MAX as u64,
+            ),
+            ("avatars_max", u64::from(self.avatars_max), 1, 4_096),
+            ("gas.tick", gas.tick, crate::gas::SCRIPT_TICK_MAX, 1 << 30),
+            ("gas.script_refill", gas.script_refill, 1, 1 << 30),
+            ("gas.script_capacity", gas.script_capacity, 1, 1 << 40),
+            ("gas.owner_refill", gas.owner_refill, 1, 1 << 30),
+            ("gas.owner_capacity", gas.owner_capacity, 1, 1 << 40),
+            ("admin_days", u64::from(self.admin_days), 1, 36_500),
+            ("player_days", u64::from(self.player_days), 1, 36_500),
+        ] {
+            if value < low || value > high {
+                return Err(ParametersError::Count {
+                    name,
+                    value,
+                    low,
+                    high,
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! The programs of the sim's packages, and who listens to what: both follow from the state.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+use metatopia_scripting::{EventKind, Handler, Package};
+use metatopia_types::{PackageId, ScriptId};
+
+/// What runs, and for which events.
+#[derive(Clone, Default)]
+pub(crate) struct Programs {
+    handlers: BTreeMap<PackageId, Arc<dyn Handler>>,
+    subscribers: BTreeMap<EventKind, BTreeSet<ScriptId>>,
+}
+
+impl fmt::Debug for Programs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Programs")
+            .field("subscribers", &self.subscribers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Programs {
+    pub(crate) fn new(
+        handlers: BTreeMap<PackageId, Arc<dyn Handler>>,
+        scripts: impl Iterator<Item = (ScriptId, PackageId)>,
+    ) -> Self {
+        let mut subscribers: BTreeMap<EventKind, BTreeSet<ScriptId>> = BTreeMap::new();
+        for (script, package) in scripts {
+            let Some(handler) = handlers.get(&package) else {
+                continue;
+            };
+            for kind in EventKind::ALL
+                .into_iter()
+                .filter(|kind| handler.handles(*kind))
+            {
+                subscribers.entry(kind).or_default().insert(script);
+            }
+        }
+        Self {
+            handlers,
+            subscribers,
+        }
+    }
+
+    /// What executes a package.
+    pub(crate) fn handler(&self, package: &PackageId) -> Option<&Arc<dyn Handler>> {
+        self.handlers.get(package)
+    }
+
+    /// The scripts that handle events of this kind, in the order of their ids.
+    pub(crate) fn subscribers(&self, kind: EventKind) -> impl Iterator<Item = ScriptId> {
+        self.subscribers.get(&kind).into_iter().flatten().copied()
+    }
+
+    /// Those of `scripts` that handle events of this kind.
+    pub(crate) fn listening<'a>(
+        &'a self,
+        kind: EventKind,
+        scripts: &'a [ScriptId],
+    ) -> impl Iterator<Item = ScriptId> + 'a {
+        let subscribers = self.subscribers.get(&kind);
+        let listens = move |script: &&ScriptId| subscribers.is_some_and(|all| all.contains(script));
+        scripts.iter().filter(listens).copied()
+    }
+}
+
+/// What executes the source of a package.
+///
+/// # Errors
+/// Where and why it does not compile.
+pub(crate) fn compile(package: &Package) -> Result<Arc<dyn Handler>, String> {
+    Err(format!("nothing executes package {}", package.id()))
+}

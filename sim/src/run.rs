@@ -1,0 +1,217 @@
+//! Running the scripts of one tick: in parallel, each over the same state, each alone with its inbox.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use metatopia_scripting::{
+    Call, Effect, ErrorKind, Handler, Own, Part, Report, ScriptError, View,
+    limits::GAS_PER_CALL_MAX,
+};
+use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+
+use crate::{
+    fork_join::{ForkJoin, fork_join},
+    gas::SCRIPT_TICK_MAX,
+    inbox::Delivery,
+    limits::GAS_PER_SCRIPT_TICK,
+    programs::Programs,
+    state::State,
+};
+
+/// What a script did in one tick.
+pub(crate) struct Run {
+    pub(crate) script: ScriptId,
+    pub(crate) object: ObjectId,
+    /// Its new state, if it changed.
+    pub(crate) state: Option<metatopia_scripting::State>,
+    pub(crate) own: Own,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) gas: u64,
+    /// What it handled, in order.
+    pub(crate) handled: Vec<Delivery>,
+    /// What is left for a later tick.
+    pub(crate) rest: Vec<Delivery>,
+    pub(crate) failures: Vec<(ErrorKind, Box<Report>)>,
+    pub(crate) log: Vec<String>,
+}
+
+/// One script's work for this tick.
+struct Job {
+    script: ScriptId,
+    object: ObjectId,
+    handler: Arc<dyn Handler>,
+    state: Arc<metatopia_scripting::State>,
+    inbox: Vec<Delivery>,
+    /// What the script may use before it is overdrawn.
+    level: i64,
+}
+
+/// Runs the scripts that have events waiting, until the gas of the tick is used up. Gives their runs
+/// in the order of their ids.
+///
+/// Scripts are admitted in a keyed rotation, a wave at a time: as many as fit into what is left of
+/// the tick's gas if each used all that it may. So the bound of a tick is absolute, and whoever is
+/// left out has another place in the next tick.
+pub(crate) fn run_scripts(
+    state: &mut Arc<State>,
+    programs: &Programs,
+    exec: &dyn ForkJoin,
+) -> Vec<Run> {
+    let tick = state.clock.tick.plus(1);
+    let mut queue = rotation(state, tick).into_iter();
+    let mut left = state.charter.parameters.gas.tick;
+    let mut runs = Vec::new();
+    loop {
+        let wave = usize::try_from(left / SCRIPT_TICK_MAX).unwrap_or(usize::MAX);
+        let scripts = queue.by_ref().take(wave);
+        let jobs: Vec<Job> = {
+            let state = Arc::make_mut(state);
+            scripts
+                .filter_map(|script| admit(state, programs, script, tick))
+                .collect()
+        };
+        if jobs.is_empty() && (wave == 0 || queue.len() == 0) {
+            break;
+        }
+        let view: Arc<dyn View> = Arc::<State>::clone(state);
+        let done = fork_join(exec, &jobs, |job| run(job, &view));
+        drop(view);
+        let state = Arc::make_mut(state);
+        for run in &done {
+            left = left.saturating_sub(run.gas);
+            debit(state, run, tick);
+        }
+        runs.extend(done);
+    }
+    runs.sort_by_key(|run| run.script);
+    runs
+}
+
+/// Scripts with events waiting, in the order in which this tick admits them.
+fn rotation(state: &State, tick: Tick) -> Vec<ScriptId> {
+    let key = |script: &ScriptId| rank(&state.clock.seed, tick, &[script.0]);
+    let mut scripts: Vec<ScriptId> = state.waiting.iter().copied().collect();
+    scripts.sort_by_cached_key(|script| (key(script), *script));
+    scripts
+}
+
+/// `keyed_hash(R_h, tick || parts)`, all numbers in eight bytes, lowest first.
+pub(crate) fn rank(seed: &Digest, tick: Tick, parts: &[u64]) -> Digest {
+    let mut hasher = blake3::Hasher::new_keyed(&seed.0);
+    hasher.update(&tick.0.to_le_bytes());
+    parts.iter().for_each(|part| {
+        hasher.update(&part.to_le_bytes());
+    });
+    Digest(*hasher.finalize().as_bytes())
+}
+
+/// Takes a script's inbox for this tick, unless it or its owner is overdrawn.
+fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Option<Job> {
+    let (income, seed) = (state.script_income(), state.clock.seed);
+    let script = state.scripts.get(&id)?;
+    let (object, level) = (script.object, script.gas.level(tick, income));
+    let payer = state.payer(object);
+    let owner = state
+        .owners
+        .get(&payer)
+        .map(|pool| pool.level(tick, state.owner_income()));
+    if level <= 0 || owner.is_some_and(|level| level <= 0) {
+        return None;
+    }
+    let handler = Arc::clone(programs.handler(&script.package)?);
+    state.waiting.remove(&id);
+    let script = state.scripts.get_mut(&id)?;
+    let inbox = script.inbox.take(&seed, tick, id);
+    Some(Job {
+        script: id,
+        object,
+        handler,
+        state: Arc::new(script.state.clone()),
+        inbox,
+        level,
+    })
+}
+
+fn debit(state: &mut State, run: &Run, tick: Tick) {
+    let (income, owner_income) = (state.script_income(), state.owner_income());
+    if let Some(script) = state.scripts.get_mut(&run.script) {
+        script.gas.debit(tick, income, run.gas);
+    }
+    let payer = state.payer(run.object);
+    if !state.owners.contains(&payer) {
+        state
+            .owners
+            .insert(payer, crate::gas::Pool::full(tick, owner_income));
+    }
+    if let Some(pool) = state.owners.get_mut(&payer) {
+        pool.debit(tick, owner_income, run.gas);
+    }
+}
+
+/// Calls the script once per event; it sees its own earlier writes, and nothing else that changed.
+fn run(job: &Job, view: &Arc<dyn View>) -> Run {
+    let mut run = Run {
+        script: job.script,
+        object: job.object,
+        state: None,
+        own: Own::default(),
+        effects: Vec::new(),
+        gas: 0,
+        handled: Vec::new(),
+        rest: Vec::new(),
+        failures: Vec::new(),
+        log: Vec::new(),
+    };
+    let mut state = Arc::clone(&job.state);
+    let mut inbox = job.inbox.iter();
+    for (index, delivery) in (0_u64..).zip(inbox.by_ref()) {
+        let call = Call {
+            view,
+            script: job.script,
+            object: job.object,
+            index,
+            event: &delivery.event,
+            state: &state,
+            own: &run.own,
+            gas: GAS_PER_CALL_MAX,
+        };
+        match guarded(&*job.handler, &call) {
+            Ok(part) => {
+                run.gas = run.gas.saturating_add(part.gas);
+                run.own.merge(part.own);
+                run.effects.extend(part.effects);
+                run.log.extend(part.log);
+                if let Some(changed) = part.state {
+                    state = Arc::new(changed);
+                    run.state = Some((*state).clone());
+                }
+            }
+            Err(error) => {
+                run.gas = run.gas.saturating_add(error.gas);
+                run.failures.push((error.kind, error.report));
+            }
+        }
+        run.handled.push(delivery.clone());
+        let overdrawn = i64::try_from(run.gas).map_or(true, |gas| gas >= job.level);
+        if run.gas >= GAS_PER_SCRIPT_TICK || overdrawn {
+            break;
+        }
+    }
+    run.rest = inbox.cloned().collect();
+    run
+}
+
+/// One call as a transaction: a panic of the executor is an error like any other, the same on every
+/// server, and costs all that a call may cost.
+fn guarded(handler: &dyn Handler, call: &Call<'_>) -> Result<Part, ScriptError> {
+    let result = catch_unwind(AssertUnwindSafe(|| handler.call(call)));
+    result.unwrap_or_else(|_| {
+        Err(ScriptError {
+            kind: ErrorKind::Panic,
+            gas: GAS_PER_CALL_MAX,
+            report: Box::default(),
+        })
+    })
+}

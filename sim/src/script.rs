@@ -1,0 +1,83 @@
+//! Scripts: a package running on an object, with what it remembers and what it is owed.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::{ErrorKind, State};
+use metatopia_types::{ObjectId, PackageId, Tick};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    gas::Pool,
+    inbox::Inbox,
+    limits::{VOICE_LINES_MAX, VOICE_TICKS},
+};
+
+/// A script on an object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Script {
+    /// What it runs on.
+    pub object: ObjectId,
+    /// What it runs.
+    pub package: PackageId,
+    /// What it remembers.
+    pub state: State,
+    /// Events that wait for it.
+    pub inbox: Inbox,
+    /// When its timers run out, by their names.
+    pub timers: BTreeMap<String, Tick>,
+    /// What it may still use.
+    pub gas: Pool,
+    /// Calls that failed so far.
+    pub failures: u64,
+    /// The last failure. Why, in words, never enters the state.
+    pub last_failure: Option<(Tick, ErrorKind)>,
+    /// Events, timers and lines that were dropped because a limit was reached.
+    pub dropped: u64,
+    /// How much it said of late.
+    pub voice: Voice,
+}
+
+/// Counts the lines that a script says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Voice {
+    since: Tick,
+    lines: u32,
+}
+
+impl Voice {
+    /// May one more line be said at `tick`? Counts it if so.
+    pub(crate) fn speak(&mut self, tick: Tick) -> bool {
+        if tick.0.saturating_sub(self.since.0) >= VOICE_TICKS {
+            *self = Self {
+                since: tick,
+                lines: 0,
+            };
+        }
+        let may = self.lines < VOICE_LINES_MAX;
+        self.lines = self.lines.saturating_add(u32::from(may));
+        may
+    }
+}
+
+impl Script {
+    /// The tick at which its first timer runs out.
+    pub(crate) fn alarm(&self) -> Option<Tick> {
+        self.timers.values().min().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_says_so_many_lines_a_second_and_no_more() {
+        let mut voice = Voice::default();
+
+        let said = (0..100).filter(|_| voice.speak(Tick(7))).count();
+
+        assert_eq!(said, VOICE_LINES_MAX as usize);
+        assert!(!voice.speak(Tick(VOICE_TICKS - 1)));
+        assert!(voice.speak(Tick(VOICE_TICKS)));
+    }
+}

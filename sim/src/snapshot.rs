@@ -1,0 +1,319 @@
+//! Snapshots: a manifest of leaves, and the leaves by hash. A manifest is checked against a root, and
+//! each leaf against the manifest, so whoever serves a wrong one is named by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_physics::{Body, Contact, Region, RestoreError as RegionError};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
+    limits::{LEAF_BYTES_MAX, LEAVES_MAX},
+    merkle, wire,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    gas::Pool,
+    genesis::GenesisError,
+    leaves as kinds,
+    object::Object,
+    players::Player,
+    state::{Owner, State},
+    tracked::Tracked,
+    windows::{LaneKey, LaneWindows, Window},
+    world::{Tools, World},
+};
+
+/// A leaf as a manifest lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeafEntry {
+    /// Which leaf.
+    pub key: LeafKey,
+    /// blake3 of its content.
+    pub hash: Digest,
+    /// The length of its content.
+    pub bytes: u32,
+}
+
+/// All leaves of a state, in the order of their keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The leaves.
+    pub leaves: Vec<LeafEntry>,
+}
+
+/// Why a manifest and leaves are no state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// The manifest lists more leaves than a state has.
+    #[error("{0} leaves are more than a state has")]
+    TooManyLeaves(usize),
+    /// The manifest is not in the order of the keys, or lists a leaf twice.
+    #[error("leaf {0} is out of order or there twice")]
+    Order(LeafKey),
+    /// The manifest is of a state with another root.
+    #[error("the manifest is of root {found}")]
+    OtherRoot {
+        /// Its root.
+        found: Root,
+    },
+    /// A leaf is missing.
+    #[error("leaf {0} is missing")]
+    Missing(LeafKey),
+    /// A leaf is not the one in the manifest.
+    #[error("leaf {0} is not the one in the manifest")]
+    OtherContent(LeafKey),
+    /// A leaf of a kind that this engine does not know.
+    #[error("leaf {0} is of no known kind")]
+    UnknownLeaf(LeafKey),
+    /// A leaf that does not hold what its key says.
+    #[error("leaf {key}: {error}")]
+    Malformed {
+        /// Which leaf.
+        key: LeafKey,
+        /// What is wrong.
+        error: wire::DecodeError,
+    },
+    /// A package in the state breaks a rule: the state was never one.
+    #[error(transparent)]
+    Packages(#[from] GenesisError),
+    /// Bodies and contacts are no region.
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    /// The leaves contradict each other, or are cut in another way than a state's.
+    #[error("the leaves are not those of one state")]
+    NotCanonical,
+}
+
+impl Manifest {
+    /// The root of the state that it lists.
+    #[must_use]
+    pub fn root(&self) -> Root {
+        let hash = |leaf: &LeafEntry| leaf_hash(&leaf.key, &leaf.hash);
+        Root(merkle::root(
+            &self.leaves.iter().map(hash).collect::<Vec<_>>(),
+        ))
+    }
+
+    /// Is it in order, and of the state with this root?
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, root: Root) -> Result<(), RestoreError> {
+        if self.leaves.len() > LEAVES_MAX as usize {
+            return Err(RestoreError::TooManyLeaves(self.leaves.len()));
+        }
+        if let Some(pair) = self
+            .leaves
+            .windows(2)
+            .find(|pair| pair[0].key >= pair[1].key)
+        {
+            return Err(RestoreError::Order(pair[1].key.clone()));
+        }
+        let found = self.root();
+        if found == root {
+            Ok(())
+        } else {
+            Err(RestoreError::OtherRoot { found })
+        }
+    }
+}
+
+impl World {
+    /// The manifest of the state.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        let entry = |(key, leaf): (&LeafKey, crate::shelf::LeafDigest)| LeafEntry {
+            key: key.clone(),
+            hash: leaf.hash,
+            bytes: leaf.bytes,
+        };
+        Manifest {
+            leaves: self.leaves.list().map(entry).collect(),
+        }
+    }
+
+    /// The content of a leaf of the manifest.
+    #[must_use]
+    pub fn leaf(&self, key: &LeafKey) -> Option<Vec<u8>> {
+        self.leaves.content(key)
+    }
+
+    /// The world with this root, from its leaves by hash. It goes on exactly as the one that the
+    /// snapshot was taken from; only the words of earlier chat are not in it.
+    ///
+    /// # Errors
+    /// See [`RestoreError`].
+    pub fn restore(
+        manifest: &Manifest,
+        contents: &BTreeMap<Digest, Vec<u8>>,
+        root: Root,
+        tools: &Tools,
+    ) -> Result<Self, RestoreError> {
+        manifest.check(root)?;
+        let mut leaves = BTreeMap::new();
+        for leaf in &manifest.leaves {
+            let missing = || RestoreError::Missing(leaf.key.clone());
+            let content = contents.get(&leaf.hash).ok_or_else(missing)?;
+            if Digest(*blake3::hash(content).as_bytes()) != leaf.hash {
+                return Err(RestoreError::OtherContent(leaf.key.clone()));
+            }
+            leaves.insert(leaf.key.clone(), content.as_slice());
+        }
+        let state = Shelved { leaves }.state()?;
+        let world = Self::assemble(state, tools)?;
+        if world.root() == root {
+            Ok(world)
+        } else {
+            Err(RestoreError::NotCanonical)
+        }
+    }
+}
+
+/// Leaves being taken apart again.
+struct Shelved<'a> {
+    leaves: BTreeMap<LeafKey, &'a [u8]>,
+}
+
+impl Shelved<'_> {
+    fn state(mut self) -> Result<State, RestoreError> {
+        let (region, objects) = self.ground()?;
+        let players = tracked(self.shelf::<(PublicKey, Player)>(kinds::PLAYERS)?);
+        let scripts = self.numbered(kinds::SCRIPT)?;
+        let clock: crate::state::Clock = self.single(kinds::CLOCK)?;
+        let windows: BTreeMap<LaneKey, Window> = self.shelf(kinds::WINDOWS)?.into_iter().collect();
+        let windows_touched = windows.keys().copied().collect();
+        let mut state = State {
+            charter: self.single(kinds::PARAMETERS)?,
+            clock,
+            governance: self.single(kinds::GOVERNANCE)?,
+            roster: self.single(kinds::VALIDATORS)?,
+            roots: self.single(kinds::ROOTS)?,
+            players,
+            windows: LaneWindows::new(clock.height, windows),
+            windows_touched,
+            objects,
+            region,
+            scripts: tracked(
+                scripts
+                    .into_iter()
+                    .map(|(n, s)| (metatopia_types::ScriptId(n), s)),
+            ),
+            owners: tracked(self.shelf::<(Owner, Pool)>(kinds::OWNERS)?),
+            outcomes: self
+                .numbered::<Vec<(ActId, Outcome)>>(kinds::OUTCOMES)?
+                .into_iter()
+                .map(|(n, outcomes)| (metatopia_types::Height(n), outcomes))
+                .collect(),
+            chat: self.single(kinds::CHAT)?,
+            packages: self.packages()?.into(),
+            present: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+        };
+        state.index();
+        match self.leaves.into_keys().next() {
+            Some(stray) => Err(RestoreError::UnknownLeaf(stray)),
+            None => Ok(state),
+        }
+    }
+
+    /// One leaf that is not cut.
+    fn single<T: Serialize + DeserializeOwned>(&mut self, key: &str) -> Result<T, RestoreError> {
+        let key = LeafKey(key.to_owned());
+        let content = self
+            .leaves
+            .remove(&key)
+            .ok_or(RestoreError::Missing(key.clone()))?;
+        decode(key, content)
+    }
+
+    /// The leaves whose keys are `name/number`.
+    fn numbered<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Vec<(u64, T)>, RestoreError> {
+        let prefix = format!("{name}/");
+        let mut found = Vec::new();
+        for (key, content) in self.take(|key| key.starts_with(&prefix)) {
+            let number = key.0[prefix.len()..].parse();
+            let number = number.map_err(|_| RestoreError::UnknownLeaf(key.clone()))?;
+            found.push((number, decode(key, content)?));
+        }
+        Ok(found)
+    }
+
+    /// The entries of a shelf, from all its leaves.
+    fn shelf<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Vec<T>, RestoreError> {
+        let prefix = format!("{name}/");
+        let mut entries = Vec::new();
+        for (key, content) in self.take(|key| key == name || key.starts_with(&prefix)) {
+            entries.extend(decode::<Vec<T>>(key, content)?);
+        }
+        Ok(entries)
+    }
+
+    fn take(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(LeafKey, Vec<u8>)> {
+        let keys: Vec<LeafKey> = self
+            .leaves
+            .keys()
+            .filter(|key| wanted(&key.0))
+            .cloned()
+            .collect();
+        keys.into_iter()
+            .filter_map(|key| {
+                self.leaves
+                    .remove(&key)
+                    .map(|content| (key, content.to_vec()))
+            })
+            .collect()
+    }
+
+    fn ground(&mut self) -> Result<(Region, Tracked<ObjectId, Object>), RestoreError> {
+        let mut tiles = self.shelf::<(ObjectId, Object, Body)>(kinds::TILE)?;
+        tiles.sort_by_key(|(id, ..)| *id);
+        let contacts = self.shelf::<Contact>(kinds::CONTACTS)?;
+        let mut objects = Tracked::default();
+        let mut bodies = Vec::with_capacity(tiles.len());
+        for (id, object, body) in tiles {
+            objects.insert(id, object);
+            bodies.push(body);
+        }
+        Ok((Region::restore(bodies, contacts)?, objects))
+    }
+
+    fn packages(&mut self) -> Result<BTreeMap<PackageId, Package>, RestoreError> {
+        let pieces = self.shelf::<((PackageId, u32), Vec<u8>)>(kinds::PACKAGES)?;
+        let mut bytes: BTreeMap<PackageId, Vec<u8>> = BTreeMap::new();
+        for ((id, _), piece) in pieces {
+            bytes.entry(id).or_default().extend(piece);
+        }
+        let unpack = |(id, bytes): (PackageId, Vec<u8>)| {
+            let package = Package::decode(&bytes).map_err(|error| GenesisError::Package {
+                id,
+                error: Box::new(error),
+            })?;
+            Ok((id, package))
+        };
+        bytes.into_iter().map(unpack).collect()
+    }
+}
+
+fn decode<T: Serialize + DeserializeOwned>(
+    key: LeafKey,
+    content: impl AsRef<[u8]>,
+) -> Result<T, RestoreError> {
+    wire::decode(content.as_ref(), LEAF_BYTES_MAX)
+        .map_err(|error| RestoreError::Malformed { key, error })
+}
+
+fn tracked<K: Ord + Copy, V>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
+    let mut map = Tracked::default();
+    entries
+        .into_iter()
+        .for_each(|(key, value)| map.insert(key, value));
+    map
+}

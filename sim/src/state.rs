@@ -1,0 +1,279 @@
+//! The state of a world: everything that its root commits to, and nothing else but indexes that
+//! follow from it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use metatopia_physics::{BodySpec, Region};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Root, Roster,
+    ScriptId, SimId, Tick, limits::OUTCOME_TURNS,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    chat::ChatIndex,
+    gas::{Income, Pool},
+    governance::{Absence, Governance},
+    inbox::Delivery,
+    limits::ROOTS_MAX,
+    object::Object,
+    parameters::Parameters,
+    players::Player,
+    script::Script,
+    tracked::Tracked,
+    windows::{LaneKey, LaneWindows},
+};
+
+/// Who pays for a script: the owner of its object, or the sim itself.
+pub(crate) type Owner = Option<PublicKey>;
+
+/// What a sim is: fixed at genesis, until an agreed act changes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charter {
+    /// The digest of the genesis.
+    pub sim: SimId,
+    /// What the sim is called.
+    pub name: String,
+    /// The exact rules it runs by.
+    pub engine: u32,
+    /// The agreed numbers.
+    pub parameters: Parameters,
+    /// Licence of the sim, an SPDX expression.
+    pub licence: String,
+    /// Licence of what it shows, an SPDX expression.
+    pub asset_licence: String,
+}
+
+/// Where the world is in its history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clock {
+    /// The last turn.
+    pub height: Height,
+    /// The last tick.
+    pub tick: Tick,
+    /// The time that the last turn states; 0 before the first.
+    pub time: Millis,
+    /// R_h: the seed of the last turn's order and randomness.
+    pub seed: Digest,
+    /// The id of the next object.
+    pub next_object: ObjectId,
+    /// The id of the next script.
+    pub next_script: ScriptId,
+    /// Steps of the region that failed, and left all bodies where they were. Anything but 0 is a bug
+    /// of the engine.
+    pub failed_steps: u64,
+}
+
+/// The outcomes of one turn, in the order of its acts.
+pub(crate) type TurnOutcomes = Vec<(ActId, Outcome)>;
+
+/// The state of a world.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) charter: Charter,
+    pub(crate) clock: Clock,
+    pub(crate) governance: Governance,
+    pub(crate) roster: Roster,
+    /// Roots after the turns before the last one, the newest last.
+    pub(crate) roots: VecDeque<Root>,
+    pub(crate) players: Tracked<PublicKey, Player>,
+    pub(crate) windows: LaneWindows,
+    pub(crate) windows_touched: BTreeSet<LaneKey>,
+    pub(crate) objects: Tracked<ObjectId, Object>,
+    pub(crate) region: Region,
+    pub(crate) scripts: Tracked<ScriptId, Script>,
+    pub(crate) owners: Tracked<Owner, Pool>,
+    pub(crate) outcomes: BTreeMap<Height, TurnOutcomes>,
+    pub(crate) chat: ChatIndex,
+    pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
+    /// Index: the avatars of those who are present.
+    pub(crate) present: BTreeMap<PublicKey, ObjectId>,
+    /// Index: the first timer of each script that has any.
+    pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
+    /// Index: the scripts with events waiting.
+    pub(crate) waiting: BTreeSet<ScriptId>,
+}
+
+impl State {
+    /// Enters the turn with this header: the seed of its order, the time it states.
+    pub(crate) fn begin_turn(&mut self, height: Height, time: Millis, header: HeaderId) {
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&self.clock.seed.0);
+        bytes[32..].copy_from_slice(header.bytes());
+        self.clock.seed = Digest(*blake3::hash(&bytes).as_bytes());
+        // The first turn has no turn before it to be later than.
+        let passed = if self.clock.height == Height(0) {
+            0
+        } else {
+            time.since(self.clock.time)
+        };
+        self.governance.pass(passed);
+        self.appoint();
+        self.clock.height = height;
+        self.clock.time = time;
+    }
+
+    /// Keeps the outcomes of the turn under way, and forgets old ones.
+    pub(crate) fn keep_outcomes(&mut self, outcomes: TurnOutcomes) {
+        let height = self.clock.height;
+        self.outcomes.insert(height, outcomes);
+        self.outcomes
+            .retain(|old, _| old.plus(OUTCOME_TURNS) > height);
+    }
+
+    /// Keeps the root after the last turn, and forgets old ones.
+    pub(crate) fn keep_root(&mut self, root: Root) {
+        self.roots.push_back(root);
+        if self.roots.len() > ROOTS_MAX {
+            self.roots.pop_front();
+        }
+    }
+
+    /// The root after a turn before the last one, if it is still known.
+    pub(crate) fn root_after(&self, height: Height) -> Option<Root> {
+        // While turn h is applied, the newest root is that of h - 1.
+        let back = self.clock.height.0.checked_sub(height.0.checked_add(1)?)?;
+        let newest = self.roots.len().checked_sub(1)?;
+        self.roots
+            .get(newest.checked_sub(usize::try_from(back).ok()?)?)
+            .copied()
+    }
+
+    /// Is there room for another object?
+    pub(crate) fn has_room(&self) -> bool {
+        self.objects.len() < self.charter.parameters.objects_max as usize
+    }
+
+    /// Puts an object into the world under the next id.
+    ///
+    /// # Errors
+    /// When physics refuses its body; nothing changed then.
+    pub(crate) fn spawn(
+        &mut self,
+        object: Object,
+        body: &BodySpec,
+    ) -> Result<ObjectId, metatopia_physics::InsertError> {
+        let id = self.clock.next_object;
+        self.region.insert(id, body)?;
+        self.clock.next_object = id.plus(1);
+        if let Some(player) = object.player {
+            self.present.insert(player, id);
+        }
+        self.objects.insert(id, object);
+        Ok(id)
+    }
+
+    /// Takes a player's avatar out of the world.
+    pub(crate) fn despawn(&mut self, player: &PublicKey) {
+        if let Some(avatar) = self.present.remove(player) {
+            self.objects.remove(&avatar);
+            // A body that is not there is gone, which is what is wanted.
+            let _ = self.region.remove(avatar);
+        }
+        if let Some(player) = self.players.get_mut(player) {
+            player.session = None;
+        }
+    }
+
+    /// Puts an event into a script's inbox; one that finds no room is dropped and counted.
+    pub(crate) fn deliver(&mut self, to: ScriptId, delivery: Delivery) {
+        let Some(script) = self.scripts.get_mut(&to) else {
+            return;
+        };
+        match script.inbox.push(delivery) {
+            Ok(()) => {
+                self.waiting.insert(to);
+            }
+            Err(_) => script.dropped = script.dropped.saturating_add(1),
+        }
+    }
+
+    /// Takes the timers that have run out, by script and then by time and name.
+    pub(crate) fn due_timers(&mut self, now: Tick) -> Vec<(ScriptId, String)> {
+        let due = self.alarms.range(..=(now, ScriptId(u64::MAX)));
+        let scripts: BTreeSet<ScriptId> = due.map(|(_, script)| *script).collect();
+        let mut fired = Vec::new();
+        for script in scripts {
+            let Some(timers) = self.scripts.get(&script).map(|script| &script.timers) else {
+                continue;
+            };
+            let (due, rest): (Vec<_>, Vec<_>) =
+                timers.clone().into_iter().partition(|(_, at)| *at <= now);
+            self.set_timers(script, rest.into_iter().collect());
+            let mut due: Vec<(Tick, String)> =
+                due.into_iter().map(|(name, at)| (at, name)).collect();
+            due.sort();
+            fired.extend(due.into_iter().map(|(_, name)| (script, name)));
+        }
+        fired
+    }
+
+    /// Evaluates the rule of the temp admin.
+    pub(crate) fn appoint(&mut self) {
+        let Parameters {
+            admin_days,
+            player_days,
+            ..
+        } = self.charter.parameters;
+        self.governance.appoint(
+            Absence {
+                admin_days,
+                player_days,
+            },
+            self.players.iter(),
+        );
+    }
+
+    /// Follows a change of a script's timers in the index of alarms.
+    pub(crate) fn set_timers(&mut self, id: ScriptId, timers: BTreeMap<String, Tick>) {
+        let Some(script) = self.scripts.get_mut(&id) else {
+            return;
+        };
+        let before = script.alarm();
+        script.timers = timers;
+        let after = script.alarm();
+        if before != after {
+            before.map(|tick| self.alarms.remove(&(tick, id)));
+            after.map(|tick| self.alarms.insert((tick, id)));
+        }
+    }
+
+    /// Makes the indexes of a state that was put together from its leaves.
+    pub(crate) fn index(&mut self) {
+        let avatar =
+            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar));
+        self.present = self.players.iter().filter_map(avatar).collect();
+        let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
+        self.alarms = self.scripts.iter().filter_map(alarm).collect();
+        let waiting = self
+            .scripts
+            .iter()
+            .filter(|(_, script)| !script.inbox.is_empty());
+        self.waiting = waiting.map(|(id, _)| *id).collect();
+    }
+
+    pub(crate) fn script_income(&self) -> Income {
+        let gas = &self.charter.parameters.gas;
+        Income {
+            refill: gas.script_refill,
+            capacity: gas.script_capacity,
+        }
+    }
+
+    pub(crate) fn owner_income(&self) -> Income {
+        let gas = &self.charter.parameters.gas;
+        Income {
+            refill: gas.owner_refill,
+            capacity: gas.owner_capacity,
+        }
+    }
+
+    /// Who pays for a script on this object.
+    pub(crate) fn payer(&self, object: ObjectId) -> Owner {
+        self.objects.get(&object).and_then(|object| object.owner)
+    }
+}

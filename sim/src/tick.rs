@@ -1,0 +1,181 @@
+//! One fixed step of simulated time.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Touch;
+use metatopia_scripting::{Event, EventKind};
+use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
+
+use crate::{
+    acts::Post,
+    chat::ChatLine,
+    fork_join::ForkJoin,
+    inbox::{Delivery, Sender},
+    merge::merge,
+    programs::Programs,
+    run::{Run, run_scripts},
+    state::State,
+};
+
+/// The one region of this engine.
+pub(crate) const REGION: u32 = 0;
+
+/// What happened in a tick, besides changes of the state.
+pub(crate) struct Ticked {
+    pub(crate) chat: Vec<ChatLine>,
+    pub(crate) runs: Vec<Run>,
+}
+
+/// Steps the world: bodies first, then the scripts that have something to hear.
+pub(crate) fn tick(
+    state: &mut Arc<State>,
+    programs: &Programs,
+    exec: &dyn ForkJoin,
+    posts: Vec<Post>,
+) -> Ticked {
+    let world = Arc::make_mut(state);
+    let now = world.clock.tick.plus(1);
+    let leaving = steer(world, now);
+    leaving.iter().for_each(|player| world.despawn(player));
+    let touches = step(world);
+    deliver(world, programs, now, posts, &touches);
+    let mut runs = run_scripts(state, programs, exec);
+    let world = Arc::make_mut(state);
+    let chat = merge(world, programs, &mut runs);
+    world.clock.tick = now;
+    Ticked { chat, runs }
+}
+
+/// Brings avatars nearer to the velocity that their players want, by a bounded acceleration. Gives
+/// those whose grace time is over.
+fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
+    let parameters = &state.charter.parameters;
+    let (speed, grace) = (parameters.avatar.speed, parameters.grace_ticks);
+    let step = Fx::checked_from_int(TICKS_PER_SECOND as i64).expect("60 is a number");
+    let change_max = parameters.avatar.acceleration.saturating_div(step);
+    let mut leaving = Vec::new();
+    for (player, avatar) in &state.present {
+        let session = state
+            .players
+            .get(player)
+            .and_then(|player| player.session.as_ref());
+        let Some(session) = session else { continue };
+        if session.lease.plus(grace) < now {
+            leaving.push(*player);
+            continue;
+        }
+        let Some(body) = state.region.body(*avatar) else {
+            continue;
+        };
+        let wanted = if session.lease < now {
+            Vec2::ZERO
+        } else {
+            session.heading.scale(speed)
+        };
+        let change = wanted.saturating_sub(body.velocity());
+        if change == Vec2::ZERO {
+            continue;
+        }
+        let velocity = if change.length() <= change_max {
+            wanted
+        } else {
+            let direction = change.normalize().unwrap_or(Vec2::ZERO);
+            body.velocity().saturating_add(direction.scale(change_max))
+        };
+        if velocity != body.velocity() {
+            let _ = state.region.set_velocity(*avatar, velocity);
+        }
+    }
+    leaving
+}
+
+/// The region's step as a transaction: one that panics leaves all bodies where they are, on every
+/// server alike.
+fn step(state: &mut State) -> Vec<Touch> {
+    let mut region = state.region.clone();
+    let stepped = catch_unwind(AssertUnwindSafe(|| {
+        let touches = region.step();
+        (region, touches)
+    }));
+    match stepped {
+        Ok((region, touches)) => {
+            state.region = region;
+            touches
+        }
+        Err(_) => {
+            state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
+            Vec::new()
+        }
+    }
+}
+
+/// Routes what happened to the inboxes of the scripts that handle it.
+fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, touches: &[Touch]) {
+    let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
+        state.deliver(
+            to,
+            Delivery {
+                sender,
+                raised: now,
+                index,
+                event,
+            },
+        );
+    };
+    for (index, post) in (0..).zip(posts) {
+        put(state, post.to, post.sender, index, post.event);
+    }
+    for (index, touch) in (0..).zip(touches) {
+        let Touch::Began {
+            a,
+            b,
+            point,
+            impulse,
+        } = *touch
+        else {
+            continue;
+        };
+        for (object, other) in [(a, b), (b, a)] {
+            let scripts = state
+                .objects
+                .get(&object)
+                .map(|object| object.scripts.clone());
+            let scripts = scripts.unwrap_or_default();
+            for script in programs.listening(EventKind::Touch, &scripts) {
+                let event = Event::Touch {
+                    other,
+                    at: point,
+                    impulse,
+                };
+                put(state, script, Sender::Region(REGION), index, event);
+            }
+        }
+    }
+    for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
+        if programs
+            .listening(EventKind::Timer, &[script])
+            .next()
+            .is_some()
+        {
+            put(state, script, Sender::Core, index, Event::Timer { name });
+        }
+    }
+    let dt = Fx::from_ratio(1, TICKS_PER_SECOND as i64);
+    for script in programs.subscribers(EventKind::Tick) {
+        // A script that is behind gets one tick when it is its turn again, not all it missed.
+        let behind = state.scripts.get(&script).is_some_and(|script| {
+            script
+                .inbox
+                .waiting()
+                .iter()
+                .any(|waiting| waiting.event.kind() == EventKind::Tick)
+        });
+        if !behind {
+            put(state, script, Sender::Core, u32::MAX, Event::Tick { dt });
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A map that remembers which of its entries may have changed, so that only their leaves are hashed
+//! again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A map with the keys touched since [`Tracked::take_touched`].
+#[derive(Debug, Clone)]
+pub(crate) struct Tracked<K, V> {
+    entries: BTreeMap<K, V>,
+    touched: BTreeSet<K>,
+}
+
+impl<K, V> Default for Tracked<K, V> {
+    fn default() -> Self {
+        Self {
+            entries: BTreeMap::new(),
+            touched: BTreeSet::new(),
+        }
+    }
+}
+
+impl<K: Ord + Copy, V> Tracked<K, V> {
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        self.entries.get(key)
+    }
+
+    /// Counts as a change, whether or not one follows.
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let entry = self.entries.get_mut(key);
+        if entry.is_some() {
+            self.touched.insert(*key);
+        }
+        entry
+    }
+
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        self.touched.insert(key);
+        self.entries.insert(key, value);
+    }
+
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
+        let gone = self.entries.remove(key);
+        if gone.is_some() {
+            self.touched.insert(*key);
+        }
+        gone
+    }
+
+    pub(crate) fn contains(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// In the order of the keys.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.entries.iter()
+    }
+
+    /// What may have changed since the last call, in the order of the keys.
+    pub(crate) fn take_touched(&mut self) -> BTreeSet<K> {
+        core::mem::take(&mut self.touched)
+    }
+}

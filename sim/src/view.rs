@@ -1,0 +1,37 @@
+//! The world as scripts see it at the start of a tick.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_scripting::{ObjectView, View};
+use metatopia_types::{Digest, ObjectId, Tick};
+
+use crate::state::State;
+
+impl View for State {
+    fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
+        let (object, body) = (self.objects.get(&id)?, self.region.body(id)?);
+        Some(ObjectView {
+            id,
+            name: &object.name,
+            kind: &object.kind,
+            pos: body.position(),
+            angle: body.angle(),
+            velocity: body.velocity(),
+            spin: body.spin(),
+            color: object.look.color,
+            text: &object.text,
+        })
+    }
+
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId> {
+        let near = self.region.nearby(center, radius, max as usize);
+        near.into_iter().map(|near| near.id).collect()
+    }
+
+    fn tick(&self) -> Tick {
+        self.clock.tick.plus(1)
+    }
+
+    fn seed(&self) -> Digest {
+        self.clock.seed
+    }
+}

@@ -1,0 +1,380 @@
+//! The world: a state, the programs that run in it, and the leaves by which it is hashed.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_physics::Region;
+use metatopia_scripting::{Event, EventKind, Handler, Package};
+use metatopia_types::{
+    Height, LeafKey, Member, Millis, ObjectId, PackageId, Root, Roster, ScriptId, SimId,
+    StateProof, Tick, Turn, ValidatorSet, Verify,
+};
+
+use crate::{
+    ENGINE,
+    acts::{Court, Faults},
+    applied::{Applied, Failure, LogLine, Received, object_of},
+    fork_join::ForkJoin,
+    gas::Pool,
+    genesis::{Genesis, GenesisError, ObjectSpec},
+    governance::Governance,
+    inbox::{Delivery, Inbox, Sender},
+    leaves::Leaves,
+    object::Object,
+    programs::Programs,
+    script::{Script, Voice},
+    state::{Charter, Clock, State},
+    tick::{Ticked, tick},
+    tracked::Tracked,
+    windows::LaneWindows,
+};
+
+/// What a world uses, but does not contain.
+#[derive(Clone)]
+pub struct Tools {
+    /// Checks signatures in evidence.
+    pub verify: Arc<dyn Verify>,
+    /// Handlers that replace the compiled source of packages. Every server of a sim must use the
+    /// same ones.
+    pub ports: BTreeMap<PackageId, Arc<dyn Handler>>,
+}
+
+impl Tools {
+    /// No ports.
+    #[must_use]
+    pub fn new(verify: Arc<dyn Verify>) -> Self {
+        Self {
+            verify,
+            ports: BTreeMap::new(),
+        }
+    }
+}
+
+impl core::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Tools")
+            .field("ports", &self.ports.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The world state machine.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub(crate) state: Arc<State>,
+    pub(crate) programs: Programs,
+    pub(crate) leaves: Leaves,
+    pub(crate) tools: Tools,
+    faults: Faults,
+}
+
+impl World {
+    /// The world at height 0.
+    ///
+    /// # Errors
+    /// When the genesis breaks a rule; says which.
+    pub fn genesis(genesis: &Genesis, tools: &Tools) -> Result<Self, GenesisError> {
+        genesis.check()?;
+        let packages = genesis.unpack()?;
+        let mut state = empty_state(genesis, packages)?;
+        for (n, spec) in genesis.objects.iter().enumerate() {
+            place(&mut state, spec).map_err(|error| GenesisError::Body {
+                object: n,
+                error: error.to_string(),
+            })?;
+        }
+        let mut world = Self::assemble(state, tools)?;
+        world.start_scripts();
+        Ok(world)
+    }
+
+    /// Puts programs and leaves around a state.
+    pub(crate) fn assemble(mut state: State, tools: &Tools) -> Result<Self, GenesisError> {
+        let mut handlers = BTreeMap::new();
+        for (id, package) in state.packages.iter() {
+            let handler = match tools.ports.get(id) {
+                Some(port) => Arc::clone(port),
+                None => crate::compile(package)
+                    .map_err(|error| GenesisError::Source { id: *id, error })?,
+            };
+            handlers.insert(*id, handler);
+        }
+        let scripts = state
+            .scripts
+            .iter()
+            .map(|(id, script)| (*id, script.package));
+        let programs = Programs::new(handlers, scripts);
+        let leaves = Leaves::of(&mut state);
+        let (state, tools) = (Arc::new(state), tools.clone());
+        Ok(Self {
+            state,
+            programs,
+            leaves,
+            tools,
+            faults: Faults::default(),
+        })
+    }
+
+    /// Every script that wants to know is told that the world begins.
+    fn start_scripts(&mut self) {
+        let state = Arc::make_mut(&mut self.state);
+        for script in self.programs.subscribers(EventKind::Start) {
+            let delivery = Delivery {
+                sender: Sender::Core,
+                raised: Tick(0),
+                index: 0,
+                event: Event::Start,
+            };
+            state.deliver(script, delivery);
+        }
+        self.leaves.refresh(state);
+    }
+
+    /// Makes these acts panic when they are applied.
+    #[doc(hidden)]
+    pub fn inject(&mut self, faults: Faults) {
+        self.faults = faults;
+    }
+
+    /// Applies the next decided turn. It always succeeds: an act, a call of a script or a step of
+    /// physics that fails has changed nothing, and the same on every server. Whether the turn may be
+    /// decided at all is judged before, by [`judge_turn`](crate::judge_turn).
+    ///
+    /// # Panics
+    /// When the turn is not the next one of this sim and engine: then it is not this state that it
+    /// belongs to, and a server that went on would be wrong.
+    pub fn apply(&mut self, turn: &Turn, exec: &dyn ForkJoin) -> Applied {
+        let header = &turn.header;
+        assert_eq!(
+            header.sim,
+            self.sim(),
+            "turns of another sim are never decided here"
+        );
+        assert_eq!(
+            header.engine, ENGINE,
+            "turns of another engine are not applied"
+        );
+        assert_eq!(
+            header.height,
+            self.height().plus(1),
+            "turns are applied in order"
+        );
+        let before = self.leaves.root();
+        let state = Arc::make_mut(&mut self.state);
+        state.keep_root(before);
+        state.begin_turn(header.height, header.time, header.id());
+        let touched = state.windows.record_touched(turn);
+        state.windows_touched.extend(touched);
+        let court = Court::new(&self.programs, &*self.tools.verify, &self.faults, turn);
+        let (outcomes, brought) = court.hear(state, turn.body.acts());
+        state.roster.close(header);
+        let ids = turn
+            .body
+            .acts()
+            .iter()
+            .map(metatopia_types::SignedEnvelope::id);
+        state.keep_outcomes(ids.zip(outcomes.iter().copied()).collect());
+        let mut report = Report {
+            chat: brought.chat,
+            ..Report::default()
+        };
+        let mut posts = brought.posts;
+        for _ in 0..self.state.charter.parameters.ticks_per_turn {
+            let posts = core::mem::take(&mut posts);
+            let ticked = tick(&mut self.state, &self.programs, exec, posts);
+            report.add(&self.state, ticked);
+        }
+        let root = self.leaves.refresh(Arc::make_mut(&mut self.state));
+        Applied {
+            height: self.height(),
+            tick: self.tick(),
+            root,
+            outcomes,
+            validators: self.state.roster.newest_set().clone(),
+            chat: report.chat,
+            order: report.order,
+            failures: report.failures,
+            log: report.log,
+        }
+    }
+
+    /// The sim's id.
+    #[must_use]
+    pub fn sim(&self) -> SimId {
+        self.state.charter.sim
+    }
+
+    /// The last turn that was applied.
+    #[must_use]
+    pub fn height(&self) -> Height {
+        self.state.clock.height
+    }
+
+    /// The last tick.
+    #[must_use]
+    pub fn tick(&self) -> Tick {
+        self.state.clock.tick
+    }
+
+    /// The time that the last turn states; 0 before the first.
+    #[must_use]
+    pub fn time(&self) -> Millis {
+        self.state.clock.time
+    }
+
+    /// The root of the state.
+    #[must_use]
+    pub const fn root(&self) -> Root {
+        self.leaves.root()
+    }
+
+    /// Who votes at a height from 1 to [`SET_LAG`](metatopia_types::limits::SET_LAG) after the last applied turn.
+    #[must_use]
+    pub fn validators(&self, height: Height) -> Option<&ValidatorSet> {
+        self.state.roster.set(height)
+    }
+
+    /// Members, standbys and the sets of the next heights.
+    #[must_use]
+    pub fn roster(&self) -> &Roster {
+        &self.state.roster
+    }
+
+    /// The windows of lanes after the last applied turn.
+    #[must_use]
+    pub fn windows(&self) -> &LaneWindows {
+        &self.state.windows
+    }
+
+    /// A leaf of the state with its path to the root.
+    #[must_use]
+    pub fn proof(&self, key: &LeafKey) -> Option<StateProof> {
+        self.leaves.proof(key)
+    }
+
+    /// Bytes of leaves hashed since this world was made, for measurements.
+    #[must_use]
+    pub const fn hashed_bytes(&self) -> u64 {
+        self.leaves.hashed_bytes()
+    }
+}
+
+/// What the ticks of one turn brought.
+#[derive(Default)]
+struct Report {
+    chat: Vec<crate::chat::ChatLine>,
+    order: Vec<Received>,
+    failures: Vec<Failure>,
+    log: Vec<LogLine>,
+}
+
+impl Report {
+    fn add(&mut self, state: &State, ticked: Ticked) {
+        let tick = state.clock.tick;
+        self.chat.extend(ticked.chat);
+        for run in ticked.runs {
+            let script = run.script;
+            self.order
+                .extend(run.handled.into_iter().map(|delivery| Received {
+                    tick,
+                    script,
+                    sender: delivery.sender,
+                    from: object_of(state, &delivery.sender, &delivery.event),
+                    event: delivery.event,
+                }));
+            let failure = |(kind, report)| Failure {
+                tick,
+                script,
+                kind,
+                report,
+            };
+            self.failures.extend(run.failures.into_iter().map(failure));
+            self.log.extend(
+                run.log
+                    .into_iter()
+                    .map(|text| LogLine { tick, script, text }),
+            );
+        }
+    }
+}
+
+fn empty_state(
+    genesis: &Genesis,
+    packages: BTreeMap<PackageId, Package>,
+) -> Result<State, GenesisError> {
+    let sim = genesis.id();
+    let member = |contact: &metatopia_types::Contact| Member {
+        power: 1,
+        contact: contact.clone(),
+    };
+    let members = genesis
+        .validators
+        .iter()
+        .map(|(key, contact)| (*key, member(contact)));
+    Ok(State {
+        charter: Charter {
+            sim,
+            name: genesis.name.clone(),
+            engine: genesis.engine,
+            parameters: genesis.parameters.clone(),
+            licence: genesis.licence.clone(),
+            asset_licence: genesis.asset_licence.clone(),
+        },
+        clock: Clock {
+            height: Height(0),
+            tick: Tick(0),
+            time: Millis(0),
+            seed: sim.0,
+            next_object: ObjectId(1),
+            next_script: ScriptId(1),
+            failed_steps: 0,
+        },
+        governance: Governance::new(genesis.admins.clone()),
+        roster: Roster::genesis(members.collect())?,
+        roots: Default::default(),
+        players: Tracked::default(),
+        windows: LaneWindows::default(),
+        windows_touched: Default::default(),
+        objects: Tracked::default(),
+        region: Region::new(),
+        scripts: Tracked::default(),
+        owners: Tracked::default(),
+        outcomes: BTreeMap::new(),
+        chat: Default::default(),
+        packages: Arc::new(packages),
+        present: BTreeMap::new(),
+        alarms: Default::default(),
+        waiting: Default::default(),
+    })
+}
+
+fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), metatopia_physics::InsertError> {
+    let first = state.clock.next_script;
+    let count = spec.scripts.len() as u64;
+    let object = Object {
+        kind: spec.kind.clone(),
+        name: spec.name.clone(),
+        owner: spec.owner,
+        player: None,
+        look: spec.look,
+        text: spec.text.clone(),
+        scripts: (0..count).map(|n| first.plus(n)).collect(),
+    };
+    let id = state.spawn(object, &spec.body)?;
+    for (n, script) in (0..).zip(&spec.scripts) {
+        let script = Script {
+            object: id,
+            package: script.package,
+            state: script.state.clone(),
+            inbox: Inbox::default(),
+            timers: BTreeMap::new(),
+            gas: Pool::full(Tick(0), state.script_income()),
+            failures: 0,
+            last_failure: None,
+            dropped: 0,
+            voice: Voice::default(),
+        };
+        state.scripts.insert(first.plus(n), script);
+    }
+    state.clock.next_script = first.plus(count);
+    Ok(())
+}
