@@ -43,9 +43,6 @@ pub enum Damage {
     /// A content differs from its hash.
     #[error("the content does not match its hash")]
     Content,
-    /// The bytes may be whole, but a failed sync left it unknown whether they are on the disk.
-    #[error("it was not durable when a sync failed")]
-    NotDurable,
 }
 
 /// Damage, and where it is.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{FileName, Folder};
+use crate::{FileName, Folder, limits::READ_BYTES};
 
 /// Reading the files of a data directory. Verification takes only this, so it cannot change one.
 pub trait ReadDisk {
@@ -35,12 +35,6 @@ pub trait Disk: ReadDisk {
     /// Any part of `bytes` may be in the file then.
     fn append(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError>;
 
-    /// Cuts the file to `length` bytes; a shorter file stays as it is.
-    ///
-    /// # Errors
-    /// [`Cause::NotFound`], or that the file could not be cut.
-    fn truncate(&mut self, file: FileName, length: u64) -> Result<(), DiskError>;
-
     /// Gives `from` the name `to`, replacing such a file: after a crash `to` is the old file or the
     /// new one, never a mixture. Both lie in one folder.
     ///
@@ -55,7 +49,7 @@ pub trait Disk: ReadDisk {
     fn remove(&mut self, file: FileName) -> Result<(), DiskError>;
 
     /// Makes the first `length` bytes of the file durable (or more: a disk may not be able to
-    /// choose), and an earlier cut of it.
+    /// choose).
     ///
     /// # Errors
     /// Nothing is known about bytes that were not durable before, and a later success says nothing
@@ -92,6 +86,53 @@ pub trait Disk: ReadDisk {
     }
 }
 
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<D: ReadDisk + ?Sized> ReadDisk for $pointer {
+            fn list(&self, folder: Folder) -> Result<Vec<FileName>, DiskError> {
+                (**self).list(folder)
+            }
+
+            fn length(&self, file: FileName) -> Result<u64, DiskError> {
+                (**self).length(file)
+            }
+
+            fn read(&self, file: FileName, at: u64, length: u32) -> Result<Vec<u8>, DiskError> {
+                (**self).read(file, at, length)
+            }
+        }
+
+        impl<D: Disk + ?Sized> Disk for $pointer {
+            fn append(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
+                (**self).append(file, bytes)
+            }
+
+            fn rename(&mut self, from: FileName, to: FileName) -> Result<(), DiskError> {
+                (**self).rename(from, to)
+            }
+
+            fn remove(&mut self, file: FileName) -> Result<(), DiskError> {
+                (**self).remove(file)
+            }
+
+            fn sync(&mut self, file: FileName, length: u64) -> Result<(), DiskError> {
+                (**self).sync(file, length)
+            }
+
+            fn sync_dir(&mut self, folder: Folder) -> Result<(), DiskError> {
+                (**self).sync_dir(folder)
+            }
+
+            fn write_new(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
+                (**self).write_new(file, bytes)
+            }
+        }
+    )*};
+}
+
+// A store may borrow its disk, so that the disk outlives an opening that failed; or box it.
+forward!(&mut D, Box<D>);
+
 /// What a disk was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -105,8 +146,6 @@ pub enum Operation {
     Read,
     /// [`Disk::append`].
     Append,
-    /// [`Disk::truncate`].
-    Truncate,
     /// [`Disk::rename`].
     Rename,
     /// [`Disk::remove`].
@@ -123,7 +162,6 @@ impl fmt::Display for Operation {
             Self::Length => "measure",
             Self::Read => "read",
             Self::Append => "append to",
-            Self::Truncate => "cut",
             Self::Rename => "rename",
             Self::Remove => "remove",
             Self::Sync => "sync",
@@ -200,7 +238,39 @@ impl DiskError {
     }
 }
 
-/// The whole file, when it has at most `bytes_max` bytes; otherwise `Err(Ok(length))`.
+/// The first `length` bytes of a file, or all when it has fewer. It is for the caller to see that
+/// `length` is no more than may be held in memory.
+pub(crate) fn read_start(
+    disk: &dyn ReadDisk,
+    file: FileName,
+    length: u64,
+) -> Result<Vec<u8>, DiskError> {
+    read_range(disk, file, 0, length)
+}
+
+/// The bytes of a file from `from` to `to`, or to its end when that is earlier.
+pub(crate) fn read_range(
+    disk: &dyn ReadDisk,
+    file: FileName,
+    from: u64,
+    to: u64,
+) -> Result<Vec<u8>, DiskError> {
+    let mut bytes = Vec::new();
+    loop {
+        let next = from + bytes.len() as u64;
+        let wanted = to.saturating_sub(next).min(READ_BYTES as u64) as u32;
+        if wanted == 0 {
+            return Ok(bytes);
+        }
+        let more = disk.read(file, next, wanted)?;
+        if more.is_empty() {
+            return Ok(bytes);
+        }
+        bytes.extend_from_slice(&more);
+    }
+}
+
+/// The whole file, when it has at most `bytes_max` bytes.
 pub(crate) fn read_whole(
     disk: &dyn ReadDisk,
     file: FileName,
@@ -210,17 +280,7 @@ pub(crate) fn read_whole(
     if length > bytes_max {
         return Err(ReadWholeError::TooLong(length));
     }
-    let mut bytes = Vec::new();
-    // One byte more than it should have, so that a file that grows meanwhile is not cut silently.
-    while bytes.len() as u64 <= length {
-        let missing = (length + 1 - bytes.len() as u64).min(crate::limits::READ_BYTES as u64);
-        let more = disk.read(file, bytes.len() as u64, missing as u32)?;
-        if more.is_empty() {
-            break;
-        }
-        bytes.extend_from_slice(&more);
-    }
-    Ok(bytes)
+    Ok(read_start(disk, file, length)?)
 }
 
 #[derive(Debug, thiserror::Error)]

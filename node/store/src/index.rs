@@ -59,6 +59,8 @@ pub struct LogIndex {
     segments: Vec<Position>,
     checkpoints: Vec<Checkpoint>,
     end: Position,
+    /// Reading stops here: at the end, or before what a failed disk may not have.
+    readable: Position,
     tip: Chain,
     records: u64,
     last_tagged: Option<(u64, Position)>,
@@ -71,6 +73,7 @@ impl LogIndex {
             segments: Vec::new(),
             checkpoints: Vec::new(),
             end: Position::ZERO,
+            readable: Position::ZERO,
             tip: Chain::origin(sim),
             records: 0,
             last_tagged: None,
@@ -95,7 +98,7 @@ impl LogIndex {
         self.segments.len() as u64
     }
 
-    /// The last tag, and where its record begins.
+    /// The last tag that was appended, and where its record begins.
     #[must_use]
     pub fn last_tagged(&self) -> Option<(u64, Position)> {
         self.last_tagged
@@ -158,8 +161,14 @@ impl LogIndex {
             self.last_tagged = Some((tag, self.end));
         }
         self.end = self.end.plus(record.frame_bytes() as u64);
+        self.readable = self.end;
         self.tip = record.chain;
         self.records += 1;
+    }
+
+    /// Leaves out what begins at `position` or later when records are read.
+    pub(crate) fn hide_from(&mut self, position: Position) {
+        self.readable = self.readable.min(position);
     }
 
     /// All records from the first.
@@ -254,7 +263,7 @@ impl<'a> Records<'a> {
         Self {
             index,
             disk,
-            position: start.map_or(index.end, |start| start.position),
+            position: start.map_or(index.readable, |start| start.position),
             before: start.map_or(index.tip, |start| start.before),
             reader: None,
             failed: false,
@@ -277,7 +286,7 @@ impl<'a> Records<'a> {
     }
 
     fn advance(&mut self) -> Result<Option<Record>, ReadError> {
-        if self.position >= self.index.end {
+        if self.position >= self.index.readable {
             return Ok(None);
         }
         let mut reader = match self.reader.take() {

@@ -44,7 +44,7 @@ struct Inode {
     bytes: Vec<u8>,
     /// What is on the disk.
     durable: Vec<u8>,
-    /// So many first bytes are the same in both, or settled by a failed sync.
+    /// How many bytes were synced. They are the same in both, but for those that are doomed.
     settled: usize,
     /// What failed syncs were about; on the disk these are zeros.
     doomed: Vec<Range<usize>>,
@@ -53,23 +53,18 @@ struct Inode {
 impl Inode {
     fn sync(&mut self, length: u64) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        self.settled = length.min(self.bytes.len()).max(self.settled);
-        self.durable = self.kept();
-        self.durable.truncate(self.settled);
+        let (from, to) = (self.settled, length.min(self.bytes.len()));
+        if from < to {
+            self.durable.extend_from_slice(&self.bytes[from..to]);
+            for range in &self.doomed {
+                self.durable[range.start.min(to)..range.end.min(to)].fill(0);
+            }
+            self.settled = to;
+        }
     }
 
     fn fail_sync(&mut self) {
         self.doomed.push(self.settled..self.bytes.len());
-    }
-
-    fn truncate(&mut self, length: u64) {
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        self.bytes.truncate(length);
-        self.settled = self.settled.min(length);
-        for range in &mut self.doomed {
-            range.end = range.end.min(length);
-        }
-        self.doomed.retain(|range| !range.is_empty());
     }
 
     /// All bytes, as far as they can reach the disk.
@@ -82,10 +77,6 @@ impl Inode {
     }
 
     fn torn(&self, chance: &mut Chance) -> Vec<u8> {
-        let cut_is_lost = self.durable.len() > self.settled && chance.below(2) == 0;
-        if cut_is_lost {
-            return self.durable.clone();
-        }
         let mut bytes = self.kept();
         let unsynced = bytes.len() - self.settled;
         if unsynced == 0 {
@@ -197,7 +188,7 @@ impl MemoryDisk {
         Self::default()
     }
 
-    /// How many changing operations there have been: append, truncate, rename, remove, sync of a
+    /// How many changing operations there have been: append, rename, remove, sync of a
     /// file, sync of a folder.
     #[must_use]
     pub fn operations(&self) -> u64 {
@@ -426,15 +417,6 @@ impl Disk for MemoryDisk {
             None => Ok(()),
             Some(fault) => Err(DiskError::file(Operation::Append, file, cause(fault))),
         }
-    }
-
-    fn truncate(&mut self, file: FileName, length: u64) -> Result<(), DiskError> {
-        if let Some(fault) = self.next_fault() {
-            return Err(DiskError::file(Operation::Truncate, file, cause(fault)));
-        }
-        let inode = self.inode(Operation::Truncate, file)?;
-        self.inodes.entry(inode).or_default().truncate(length);
-        Ok(())
     }
 
     fn rename(&mut self, from: FileName, to: FileName) -> Result<(), DiskError> {

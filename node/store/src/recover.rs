@@ -3,7 +3,8 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Disk, DiskError, Folder, LogWriter, Position, ScanError, TailReport, scan::scan_known,
+    Disk, DiskError, Folder, LogWriter, Scan, ScanError, SyncRequest, TailReport, disk::read_start,
+    scan,
 };
 
 /// A log that can be continued.
@@ -29,41 +30,24 @@ pub enum RecoverError {
 /// Verifies the log of `sim`, cuts a torn tail off its last segment, and makes the rest durable. An
 /// empty folder is a new log. Doing it twice changes nothing more.
 ///
+/// The last segment is written anew, as a whole: records may be readable that are not on the disk,
+/// because a process ended before its sync, or because a sync failed, after which no second sync of
+/// the same file can be believed. That takes room for a second copy of at most
+/// [`SEGMENT_BYTES`](crate::limits::SEGMENT_BYTES) and one record, on the disk and in memory.
+///
 /// # Errors
 /// See [`RecoverError`]. Damage to anything that had been durable is an error, never a cut.
 pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverError> {
-    recover_known(disk, sim, None)
-}
-
-/// Like [`recover`] after a sync failed, when it is known up to where the log is durable. What a
-/// file seems to hold beyond may be nowhere but in memory: it is cut.
-pub(crate) fn recover_known(
-    disk: &mut dyn Disk,
-    sim: SimId,
-    known: Option<Position>,
-) -> Result<Recovered, RecoverError> {
-    let scan = scan_known(disk, sim, known)?;
-    for file in disk.list(Folder::Log)? {
-        if file.temporary {
-            disk.remove(file)?;
-        }
+    let Scan { index, tail } = scan(disk, sim)?;
+    if let Some(tail) = tail.filter(|tail| tail.offset == 0) {
+        // Not even its header is whole, so the segment before is the last again.
+        disk.remove(tail.file)?;
     }
-    if let Some(tail) = scan.tail {
-        if tail.offset == 0 {
-            disk.remove(tail.file)?;
-        } else {
-            disk.truncate(tail.file, tail.offset)?;
-        }
-    }
-    let writer = LogWriter::new(sim, scan.index);
-    // Also where nothing was cut: after the end of a process, as opposed to the machine, records
-    // can be read that are not on the disk yet.
-    if let Some(request) = writer.sync_request() {
-        request.perform(disk)?;
+    let writer = LogWriter::new(sim, index);
+    if let Some(SyncRequest { file, length, .. }) = writer.sync_request() {
+        let bytes = read_start(disk, file, length)?;
+        disk.write_new(file, &bytes)?;
     }
     disk.sync_dir(Folder::Log)?;
-    Ok(Recovered {
-        writer,
-        tail: scan.tail,
-    })
+    Ok(Recovered { writer, tail })
 }

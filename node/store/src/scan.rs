@@ -3,7 +3,7 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, Position, ReadDisk,
+    Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk,
     frame::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION, SegmentHeader},
     reader::{SegmentReader, Step},
     sealed::{MARK_BYTES, SealError},
@@ -85,20 +85,10 @@ pub struct Scan {
 /// # Errors
 /// See [`ScanError`]; each names the file, damage the byte too.
 pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
-    scan_known(disk, sim, None)
-}
-
-/// Like [`scan`], when it is known up to where the log was durable: nothing beyond is believed.
-pub(crate) fn scan_known(
-    disk: &dyn ReadDisk,
-    sim: SimId,
-    known: Option<Position>,
-) -> Result<Scan, ScanError> {
     let files = segment_files(disk)?;
     let mut scanner = Scanner {
         disk,
         sim,
-        known,
         index: LogIndex::new(sim),
         before: None,
     };
@@ -134,7 +124,6 @@ fn segment_files(disk: &dyn ReadDisk) -> Result<Vec<FileName>, ScanError> {
 struct Scanner<'a> {
     disk: &'a dyn ReadDisk,
     sim: SimId,
-    known: Option<Position>,
     index: LogIndex,
     /// The segment before, and its length.
     before: Option<(FileName, u64)>,
@@ -162,10 +151,8 @@ impl Scanner<'_> {
         let mut reader = SegmentReader::new(self.disk, file, header_bytes, length);
         loop {
             let (offset, position) = (reader.at(), self.index.end());
-            let beyond = self.known.is_some_and(|known| position >= known);
             let damage = match reader.step(self.index.tip(), position)? {
                 Step::End => break,
-                _ if beyond => Damage::NotDurable,
                 Step::Damaged(damage) => damage,
                 Step::Record(header, _) => match header.tag {
                     Some(tag) if !self.index.accepts(tag) => Damage::TagOrder(tag),
@@ -228,11 +215,11 @@ impl Scanner<'_> {
         last: bool,
     ) -> Result<Option<TailReport>, ScanError> {
         let position = self.index.end();
-        let verdict = match self.known {
+        let verdict = match damage {
             _ if !last => Verdict::Damaged,
-            Some(known) if position >= known => Verdict::Torn { intact_after: 0 },
-            Some(_) => Verdict::Damaged,
-            None => torn::judge(self.disk, file, (offset, end), position, self.index.tip())?,
+            // The record is whole: somebody wrote it like this.
+            Damage::TagOrder(_) => Verdict::Damaged,
+            _ => torn::judge(self.disk, file, (offset, end), position, self.index.tip())?,
         };
         match verdict {
             Verdict::Damaged => Err(ScanError::Damaged(Damaged {

@@ -85,11 +85,6 @@ pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), Snap
     for (height, root) in list_snapshots(disk)?.into_iter().skip(SNAPSHOTS_KEPT) {
         disk.remove(FileName::new(FileKind::Snapshot(height, root)))?;
     }
-    for file in disk.list(Folder::Snapshots)? {
-        if file.temporary {
-            disk.remove(file)?;
-        }
-    }
     Ok(disk.sync_dir(Folder::Snapshots)?)
 }
 

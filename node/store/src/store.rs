@@ -1,9 +1,9 @@
 //! The log of one server on its disk.
 
 use crate::{
-    Disk, DiskError, FrameError, Identity, IdentityError, LogIndex, LogWriter, Position, ReadError,
-    Record, RecoverError, SyncRequest, TailReport, claim_identity, limits::SEGMENT_BYTES,
-    recover::recover_known,
+    Disk, DiskError, Folder, FrameError, Identity, IdentityError, LogIndex, LogWriter, Position,
+    ReadError, Record, RecoverError, SyncRequest, TailReport, Write, claim_identity,
+    limits::SEGMENT_BYTES, recover,
 };
 
 /// How to open a data directory.
@@ -65,7 +65,7 @@ pub enum AppendError {
 /// Why nothing more is known to be durable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SyncError {
-    /// The disk failed. What was not durable before is lost, and the store must be reopened.
+    /// The disk failed. What was not durable before may be lost; the store must be reopened.
     #[error("{0}; the log must be reopened")]
     Disk(DiskError),
     /// The disk failed before. The store must be reopened.
@@ -76,8 +76,8 @@ pub enum SyncError {
 /// The log of one server on its disk: appends, syncs, reads back.
 ///
 /// After any failed write or sync it refuses both until it is reopened: whether bytes that a sync
-/// failed on are on the disk cannot be found out, and a second sync may claim it wrongly. Reading
-/// goes on.
+/// failed on are on the disk cannot be found out, and a second sync of that file may claim it
+/// wrongly. What was durable can still be read.
 #[derive(Clone, Debug)]
 pub struct Store<D> {
     disk: D,
@@ -92,28 +92,11 @@ impl<D: Disk> Store<D> {
     /// recovers the log.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub fn open(disk: D, opening: Opening) -> Result<Opened<D>, OpenError> {
-        Self::open_known(disk, opening, None)
-    }
-
-    /// Opens it again, also after a failure. Records that were not known to be durable by then may
-    /// be gone; after a failure they are.
-    ///
-    /// # Errors
-    /// See [`OpenError`].
-    pub fn reopen(self) -> Result<Opened<D>, OpenError> {
-        let known = self.failed.then_some(self.synced);
-        Self::open_known(self.disk, self.opening, known)
-    }
-
-    fn open_known(
-        mut disk: D,
-        opening: Opening,
-        known: Option<Position>,
-    ) -> Result<Opened<D>, OpenError> {
+    /// See [`OpenError`]. A disk that shall outlive an error is passed as `&mut disk`.
+    pub fn open(mut disk: D, opening: Opening) -> Result<Opened<D>, OpenError> {
         let first_start = claim_identity(&mut disk, &opening.identity)?;
-        let recovered = recover_known(&mut disk, opening.identity.sim, known)?;
+        let recovered = recover(&mut disk, opening.identity.sim)?;
+        remove_temporaries(&mut disk).map_err(RecoverError::Disk)?;
         let synced = recovered.writer.end();
         let store = Self {
             disk,
@@ -127,6 +110,24 @@ impl<D: Disk> Store<D> {
             first_start,
             tail: recovered.tail,
         })
+    }
+
+    /// Recovers the log again, above all after a failure; returns what was cut off. All that is left
+    /// is durable then, also what was not before.
+    ///
+    /// # Errors
+    /// See [`OpenError`]; a store that had failed stays so, and this may be tried again.
+    pub fn reopen(&mut self) -> Result<Option<TailReport>, OpenError> {
+        let Opening {
+            identity,
+            segment_bytes,
+        } = self.opening;
+        claim_identity(&mut self.disk, &identity)?;
+        let recovered = recover(&mut self.disk, identity.sim)?;
+        self.writer = recovered.writer.with_segment_bytes(segment_bytes);
+        self.synced = self.writer.end();
+        self.failed = false;
+        Ok(recovered.tail)
     }
 
     /// Appends a record, see [`LogWriter::append`], and says where it ends: once
@@ -144,18 +145,21 @@ impl<D: Disk> Store<D> {
             return Err(AppendError::MustReopen);
         }
         let write = self.writer.append(kind, tag, payload)?;
-        match write.perform(&mut self.disk) {
-            Ok(()) => {
-                if write.new_segment() {
-                    self.synced = write.position;
-                }
-                Ok(write.end)
-            }
+        match self.perform(&write) {
+            Ok(()) => Ok(write.end),
             Err(error) => {
-                self.failed = true;
+                self.fail();
                 Err(AppendError::Disk(error))
             }
         }
+    }
+
+    fn perform(&mut self, write: &Write) -> Result<(), DiskError> {
+        if let Some(seal) = write.seal() {
+            seal.perform(&mut self.disk)?;
+            self.synced = seal.end;
+        }
+        write.perform_sealed(&mut self.disk)
     }
 
     /// What a sync that begins now will make durable. `None` while the log has no file.
@@ -173,8 +177,7 @@ impl<D: Disk> Store<D> {
             return Err(SyncError::MustReopen);
         }
         if let Err(error) = request.perform(&mut self.disk) {
-            self.failed = true;
-            self.cut_unsynced();
+            self.fail();
             return Err(SyncError::Disk(error));
         }
         self.writer.mark_synced(request.end);
@@ -193,12 +196,10 @@ impl<D: Disk> Store<D> {
         }
     }
 
-    /// Takes what a failed sync left in doubt out of the file, so that also a next process does not
-    /// believe it. [`Store::reopen`] does the same, and says when it cannot.
-    fn cut_unsynced(&mut self) {
-        if let Some((file, length)) = self.writer.index().locate(self.synced) {
-            drop(self.disk.truncate(file, length));
-        }
+    fn fail(&mut self) {
+        self.failed = true;
+        // The index may be ahead of the disk now.
+        self.writer.hide_from(self.synced);
     }
 
     /// Where the next record will begin.
@@ -258,4 +259,16 @@ impl<D: Disk> Store<D> {
     pub fn into_disk(self) -> D {
         self.disk
     }
+}
+
+/// Removes what was being written when a process ended.
+fn remove_temporaries(disk: &mut dyn Disk) -> Result<(), DiskError> {
+    for folder in Folder::ALL {
+        for file in disk.list(folder)? {
+            if file.temporary {
+                disk.remove(file)?;
+            }
+        }
+    }
+    Ok(())
 }

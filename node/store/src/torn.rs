@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use crate::{
     DiskError, FileName, Position, ReadDisk,
     chain::Chain,
+    disk::read_range,
     frame::{RECORD_HEADER_BYTES, RecordHeader, computed_chain, stated_position, stored_chain},
-    limits::{READ_BYTES, SEARCH_BYTES_MAX},
+    limits::SEARCH_BYTES_MAX,
 };
 
 /// What the search found.
@@ -35,16 +36,7 @@ pub(crate) fn judge(
     if end - offset > SEARCH_BYTES_MAX {
         return Ok(Verdict::Damaged);
     }
-    let mut bytes = Vec::new();
-    while (bytes.len() as u64) < end - offset {
-        let next = offset + bytes.len() as u64;
-        let wanted = (end - next).min(READ_BYTES as u64) as u32;
-        let more = disk.read(file, next, wanted)?;
-        if more.is_empty() {
-            break;
-        }
-        bytes.extend_from_slice(&more);
-    }
+    let bytes = read_range(disk, file, offset, end)?;
     Ok(Search::new(&bytes, position, before).run())
 }
 

@@ -62,10 +62,20 @@ impl Write {
     /// # Errors
     /// The first step that failed. The writer is then ahead of the disk: recover the log.
     pub fn perform(&self, disk: &mut dyn Disk) -> Result<(), DiskError> {
+        if let Some(seal) = self.seal() {
+            seal.perform(disk)?;
+        }
+        self.perform_sealed(disk)
+    }
+
+    /// What must be durable before this is done.
+    pub(crate) fn seal(&self) -> Option<&SyncRequest> {
+        self.begins.as_ref()?.seal.as_ref()
+    }
+
+    /// Does what comes after the seal.
+    pub(crate) fn perform_sealed(&self, disk: &mut dyn Disk) -> Result<(), DiskError> {
         if let Some(begins) = &self.begins {
-            if let Some(seal) = &begins.seal {
-                seal.perform(disk)?;
-            }
             disk.write_new(self.file, &begins.header)?;
         }
         disk.append(self.file, &self.bytes)
@@ -205,6 +215,11 @@ impl LogWriter {
     pub fn mark_synced(&mut self, end: Position) {
         assert!(end <= self.index.end(), "synced more than was written");
         self.synced = self.synced.max(end);
+    }
+
+    /// Leaves out what begins at `position` or later when records are read.
+    pub(crate) fn hide_from(&mut self, position: Position) {
+        self.index.hide_from(position);
     }
 
     /// Where the next record will begin.

@@ -1,0 +1,142 @@
+//! Files that are written as a whole.
+
+use metatopia_store::{
+    Disk, FileKind, FileName, Folder, ReadDisk, Snapshot, Store, forget_blob, get_blob,
+    load_snapshot,
+    memory::{Fault, MemoryDisk, Tail},
+    newest_snapshot, put_blob, put_snapshot,
+};
+use metatopia_types::{Blob, Digest, Height, Root};
+
+use crate::fixture::{filled, opening};
+
+fn snapshot(height: u64, bytes: &[u8]) -> Snapshot {
+    Snapshot {
+        height: Height(height),
+        root: Root(Digest::of("a test", bytes)),
+        bytes: bytes.to_vec(),
+    }
+}
+
+#[test]
+fn a_snapshot_is_loaded_as_it_was_put() {
+    let mut disk = MemoryDisk::new();
+    for bytes in [vec![], vec![5], vec![5; 300_000]] {
+        let snapshot = snapshot(bytes.len() as u64, &bytes);
+        put_snapshot(&mut disk, &snapshot).expect("a good disk");
+        disk.crash(Tail::Lost);
+
+        let loaded = load_snapshot(&disk, snapshot.height, snapshot.root);
+
+        assert_eq!(loaded.as_ref(), Ok(&snapshot));
+        let newest = newest_snapshot(&disk).expect("a good disk");
+        assert_eq!(newest.snapshot, Some(snapshot));
+    }
+}
+
+#[test]
+fn there_is_no_newest_snapshot_before_the_first() {
+    let newest = newest_snapshot(&MemoryDisk::new()).expect("a good disk");
+    assert_eq!((newest.snapshot, newest.passed_over), (None, vec![]));
+}
+
+#[test]
+fn a_snapshot_that_fails_at_any_operation_leaves_the_older_ones() {
+    for fault in [Fault::Fail, Fault::Full] {
+        for operation in 0.. {
+            let mut disk = MemoryDisk::new();
+            put_snapshot(&mut disk, &snapshot(600, b"older")).expect("a good disk");
+            put_snapshot(&mut disk, &snapshot(1_200, b"old")).expect("a good disk");
+            disk.fail_operation(disk.operations() + operation, fault);
+            let newer = snapshot(1_800, b"newer");
+
+            let put = put_snapshot(&mut disk, &newer);
+
+            let done = put.is_ok() && operation > 0;
+            disk.crash(Tail::Lost);
+            let newest = newest_snapshot(&disk).expect("a good disk");
+            assert_eq!(newest.passed_over, []);
+            let height = newest.snapshot.expect("one is whole").height.0;
+            assert!(height == 1_200 || height == 1_800);
+            put_snapshot(&mut disk, &newer).expect("a good disk");
+            assert_eq!(load_snapshot(&disk, newer.height, newer.root), Ok(newer));
+            if done {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_blob_is_there_until_it_is_forgotten() {
+    let mut disk = MemoryDisk::new();
+    let blob = Blob(b"hello".to_vec());
+    let id = blob.id();
+    assert_eq!(get_blob(&disk, id), Ok(None));
+    assert_eq!(put_blob(&mut disk, &blob), Ok(id));
+    assert_eq!(put_blob(&mut disk, &blob), Ok(id));
+    disk.crash(Tail::Lost);
+    assert_eq!(get_blob(&disk, id), Ok(Some(blob)));
+
+    assert_eq!(forget_blob(&mut disk, id), Ok(true));
+    disk.crash(Tail::Lost);
+
+    assert_eq!(get_blob(&disk, id), Ok(None));
+    assert_eq!(forget_blob(&mut disk, id), Ok(false));
+    assert_eq!(disk.files(), []);
+}
+
+#[test]
+fn a_whole_file_is_the_old_one_or_the_new_one_after_a_crash_at_any_operation() {
+    let file = FileName::IDENTITY;
+    let mut before = MemoryDisk::new();
+    before.write_new(file, b"the old one").expect("a good disk");
+    let mut whole = before.clone();
+    whole.write_new(file, b"the new one").expect("a good disk");
+    let operations = whole.operations() - before.operations();
+    assert_eq!(
+        operations, 5,
+        "remove, append, sync, rename, sync the folder"
+    );
+
+    for operation in 0..=operations {
+        for tail in (0..40).map(Tail::Torn).chain([Tail::Lost, Tail::Kept]) {
+            let mut disk = before.clone();
+            disk.fail_operation(disk.operations() + operation, Fault::PowerOff);
+            let done = disk.write_new(file, b"the new one").is_ok();
+            disk.crash(tail);
+
+            let left = disk.bytes(file).expect("one of them");
+
+            assert!(
+                done || left == b"the old one" || left == b"the new one",
+                "{tail:?}"
+            );
+            assert!(!done || left == b"the new one", "{tail:?}");
+        }
+    }
+}
+
+#[test]
+fn unfinished_files_are_removed_when_a_store_is_opened() {
+    let mut disk = filled(&[3]);
+    let root = Root(Digest::of("a test", b"root"));
+    let unfinished = [
+        FileName::IDENTITY,
+        FileName::segment(1),
+        FileName::new(FileKind::Snapshot(Height(600), root)),
+        FileName::new(FileKind::Blob(Blob(vec![]).id())),
+    ];
+    for file in unfinished {
+        disk.append(file.temporary(), b"half of")
+            .expect("a good disk");
+    }
+
+    Store::open(&mut disk, opening()).expect("a good disk");
+
+    for folder in Folder::ALL {
+        let left = disk.list(folder).expect("a good disk");
+        assert!(left.iter().all(|file| !file.temporary), "{left:?}");
+    }
+    assert_eq!(disk.files(), [FileName::IDENTITY, FileName::segment(0)]);
+}

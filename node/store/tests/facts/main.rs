@@ -1,0 +1,12 @@
+//! Facts about the store, told through its public interface.
+
+mod crashes;
+mod cuts;
+mod files;
+mod fixture;
+mod flips;
+mod limits;
+mod refused;
+mod rolls;
+mod schedules;
+mod syncs;

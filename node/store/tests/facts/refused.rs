@@ -1,0 +1,152 @@
+//! Data directories that are not ours, and formats that we do not know.
+
+use metatopia_store::{
+    FileKind, FileName, Identity, IdentityError, OpenError, Opening, RecoverError, ScanError,
+    Snapshot, SnapshotError, Store, claim_identity, load_snapshot, memory::MemoryDisk,
+    put_snapshot, read_identity, recover, scan,
+};
+use metatopia_types::{Digest, Height, PublicKey, Root, SimId};
+
+use crate::fixture::{contents, filled, identity, opening, recovered, sim};
+
+fn other_sim() -> SimId {
+    SimId(Digest::of("a test", b"another sim"))
+}
+
+fn refused(disk: &mut MemoryDisk, identity: Identity) -> IdentityError {
+    let before = contents(disk);
+    let opened = Store::open(&mut *disk, Opening::new(identity)).map(|_| ());
+    assert_eq!(contents(disk), before, "nothing is changed");
+    match opened {
+        Err(OpenError::Identity(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_directory_of_another_sim_is_refused() {
+    let (found, expected) = (sim(), other_sim());
+    let intruder = Identity {
+        sim: expected,
+        ..identity()
+    };
+
+    let error = refused(&mut filled(&[3]), intruder);
+
+    assert_eq!(error, IdentityError::ForeignSim { found, expected });
+    let told = format!("the data directory belongs to sim {found}, not to {expected}");
+    assert_eq!(error.to_string(), told);
+}
+
+#[test]
+fn the_directory_of_another_server_is_refused() {
+    let intruder = Identity {
+        server: PublicKey([1; 32]),
+        ..identity()
+    };
+
+    let error = refused(&mut filled(&[3]), intruder);
+
+    let (found, expected) = (identity().server, intruder.server);
+    assert_eq!(error, IdentityError::ForeignServer { found, expected });
+}
+
+#[test]
+fn a_log_without_an_identity_is_refused() {
+    let mut disk = filled(&[3]);
+    metatopia_store::Disk::remove(&mut disk, FileName::IDENTITY).expect("a good disk");
+
+    assert_eq!(refused(&mut disk, identity()), IdentityError::Missing);
+}
+
+#[test]
+fn a_directory_is_claimed_once() {
+    let mut disk = MemoryDisk::new();
+    assert_eq!(read_identity(&disk), Ok(None));
+
+    assert_eq!(claim_identity(&mut disk, &identity()), Ok(true));
+    assert_eq!(claim_identity(&mut disk, &identity()), Ok(false));
+
+    assert_eq!(read_identity(&disk), Ok(Some(identity())));
+    disk.crash(metatopia_store::memory::Tail::Lost);
+    assert_eq!(read_identity(&disk), Ok(Some(identity())), "it is durable");
+}
+
+#[test]
+fn a_segment_of_another_sim_is_refused() {
+    let mut disk = filled(&[1; 9]);
+    let before = contents(&disk);
+
+    let error = recover(&mut disk, other_sim()).expect_err("another sim");
+
+    let foreign = ScanError::ForeignSim {
+        file: FileName::segment(0),
+        found: sim(),
+        expected: other_sim(),
+    };
+    assert_eq!(error, RecoverError::Scan(foreign));
+    assert_eq!(contents(&disk), before, "nothing is changed");
+}
+
+/// A later version: another number, and of course another hash.
+fn of_version_2(disk: &mut MemoryDisk, file: FileName) {
+    let mut bytes = disk.bytes(file).expect("a file").to_vec();
+    bytes[8..12].copy_from_slice(&2_u32.to_le_bytes());
+    bytes[80] ^= 1;
+    disk.replace(file, bytes);
+}
+
+#[test]
+fn a_later_version_of_any_file_is_named_not_guessed_at() {
+    let mut disk = filled(&[1; 9]);
+    let segment = FileName::segment(1);
+    of_version_2(&mut disk, segment);
+    let found = 2;
+    let file = segment;
+    assert_eq!(scan(&disk, sim()), Err(ScanError::Version { file, found }));
+
+    of_version_2(&mut disk, FileName::IDENTITY);
+    assert_eq!(read_identity(&disk), Err(IdentityError::Version { found }));
+
+    let snapshot = Snapshot {
+        height: Height(600),
+        root: Root(Digest::of("a test", b"root")),
+        bytes: vec![5; 40],
+    };
+    put_snapshot(&mut disk, &snapshot).expect("a good disk");
+    let file = FileName::new(FileKind::Snapshot(snapshot.height, snapshot.root));
+    of_version_2(&mut disk, file);
+    let error = load_snapshot(&disk, snapshot.height, snapshot.root);
+    assert_eq!(error, Err(SnapshotError::Version { file, found }));
+}
+
+#[test]
+fn a_snapshot_under_the_name_of_another_is_refused() {
+    let mut disk = MemoryDisk::new();
+    let snapshot = Snapshot {
+        height: Height(600),
+        root: Root(Digest::of("a test", b"root")),
+        bytes: vec![5; 40],
+    };
+    put_snapshot(&mut disk, &snapshot).expect("a good disk");
+    let name = |height| FileName::new(FileKind::Snapshot(Height(height), snapshot.root));
+    let bytes = disk.bytes(name(600)).expect("a file").to_vec();
+    disk.replace(name(700), bytes);
+
+    let error = load_snapshot(&disk, Height(700), snapshot.root);
+
+    assert!(matches!(error, Err(SnapshotError::Damaged(damaged)) if damaged.file == name(700)));
+}
+
+#[test]
+fn an_empty_directory_is_a_new_log() {
+    let opened = Store::open(MemoryDisk::new(), opening()).expect("a good disk");
+    assert!(opened.first_start);
+    assert_eq!(opened.tail, None);
+    assert_eq!(opened.store.index().records(), 0);
+    assert_eq!(opened.store.index().last_tagged(), None);
+
+    let again = Store::open(opened.store.into_disk(), opening()).expect("a good disk");
+    assert!(!again.first_start);
+    assert_eq!(recovered(&mut again.store.into_disk()), 0);
+}
