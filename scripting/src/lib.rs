@@ -13,16 +13,20 @@
 
 extern crate alloc;
 
+mod check;
 mod error;
 mod event;
 mod handler;
+pub mod host;
 pub mod limits;
 mod package;
 mod part;
 mod scene;
+mod stock;
 mod value;
 mod view;
 
+pub use check::{CompileError, Diagnostic, check};
 pub use error::{ErrorKind, Fault, Report, ScriptError};
 pub use event::{Event, EventKind};
 pub use handler::{Call, Handler};
@@ -32,5 +36,6 @@ pub use package::{
 };
 pub use part::{Effect, Own, Part};
 pub use scene::Scene;
+pub use stock::RhaiHandler;
 pub use value::{State, StateError, Value};
 pub use view::{ObjectView, View};

@@ -1,0 +1,49 @@
+//! Looking at a source before it runs: what is wrong, where, and what was probably meant.
+
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+
+use crate::stock;
+
+/// One complaint about a source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Diagnostic {
+    /// Line, from 1; 0 if it is about the whole file.
+    pub line: u32,
+    /// Column in characters, from 1; 0 if it is about the whole line.
+    pub column: u32,
+    /// What is wrong, in words.
+    pub message: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+/// Why a package cannot be executed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{}", show(.diagnostics))]
+pub struct CompileError {
+    /// The file, as the package names it.
+    pub file: String,
+    /// What is wrong in it, by place; at least one.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+fn show(diagnostics: &[Diagnostic]) -> String {
+    let more = diagnostics.len().saturating_sub(1);
+    match diagnostics.first() {
+        Some(first) if more > 0 => alloc::format!("{first} (and {more} more)"),
+        Some(first) => alloc::format!("{first}"),
+        None => String::new(),
+    }
+}
+
+/// Checks the source of an entry file; empty if it can run. Syntax errors end the check, other
+/// complaints are collected. Nothing is executed but the expressions of constants.
+#[must_use]
+pub fn check(source: &str) -> Vec<Diagnostic> {
+    stock::compile(source).err().unwrap_or_default()
+}

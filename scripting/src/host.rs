@@ -1,0 +1,216 @@
+//! What scripts can call and read: described once, for executors, documentation and ports.
+
+mod numbers;
+mod reference;
+mod table;
+mod text;
+mod vectors;
+mod world;
+
+use alloc::{format, string::String, vec::Vec};
+use core::{cmp::Ordering, fmt};
+
+use metatopia_math::{Fx, Vec2};
+
+use crate::{ErrorKind, Fault, Scene, Value};
+
+pub use reference::reference;
+pub use table::{FUNCTIONS, NAMES, PROPERTIES};
+
+/// A kind of value, as the table and messages name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `()`.
+    Unit,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number of 64 bits.
+    Int,
+    /// A fixed-point number.
+    Fixed,
+    /// An `int` or a `fixed`; an `int` is promoted where both meet.
+    Number,
+    /// A string, or a single character.
+    Text,
+    /// A vector.
+    Vec2,
+    /// A handle of an object.
+    Object,
+    /// An array.
+    Array,
+    /// A map.
+    Map,
+    /// A range of whole numbers.
+    Range,
+    /// The script's persistent variables.
+    State,
+    /// Anything.
+    Any,
+}
+
+/// What a host function depends on and changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purity {
+    /// Depends on its arguments alone; may stand in a constant.
+    Pure,
+    /// Reads the world.
+    Reads,
+    /// Writes, queues effects, or draws random numbers.
+    Writes,
+}
+
+/// A function or operator that scripts can use.
+#[derive(Clone, Copy, Debug)]
+pub struct HostFunction {
+    /// Its name, or the operator.
+    pub name: &'static str,
+    /// Name and kind of each argument. With at least one, it can be called as `first.name(..)`.
+    pub arguments: &'static [(&'static str, Kind)],
+    /// What it gives.
+    pub result: Kind,
+    /// What a call costs besides the evaluation of its arguments.
+    pub gas: u64,
+    /// What it depends on.
+    pub purity: Purity,
+    /// One line for its users.
+    pub doc: &'static str,
+    /// How it is done.
+    pub(crate) run: Run,
+}
+
+/// How a host function is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Run {
+    /// By its arguments.
+    Pure(fn(&[Value]) -> Result<Value, Fault>),
+    /// By the scene and its arguments.
+    Scene(fn(&mut Scene, &[Value]) -> Result<Value, Fault>),
+    /// By the executor, on its own representation of arrays, maps and ranges.
+    Executor,
+}
+
+/// A property of a vector or an object.
+#[derive(Clone, Copy, Debug)]
+pub struct HostProperty {
+    /// [`Kind::Vec2`] or [`Kind::Object`].
+    pub of: Kind,
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// One line for its users.
+    pub doc: &'static str,
+    /// How it is read and written.
+    pub(crate) access: Access,
+}
+
+/// How a property is read and written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Access {
+    /// A coordinate of a vector.
+    Coordinate(fn(&mut Vec2) -> &mut Fx),
+    /// A field of an object; the own one's may be written.
+    Field(GetField, Option<SetField>),
+}
+
+/// Reads a field of an object.
+pub(crate) type GetField = fn(&crate::ObjectView<'_>) -> Value;
+/// Writes a field of the own object.
+pub(crate) type SetField = fn(&mut Scene, &[Value]) -> Result<Value, Fault>;
+
+impl HostProperty {
+    /// May scripts write it? Those of objects on the own object only.
+    #[must_use]
+    pub const fn is_writable(&self) -> bool {
+        !matches!(self.access, Access::Field(_, None))
+    }
+}
+
+/// A name that every script knows.
+#[derive(Clone, Copy, Debug)]
+pub struct HostName {
+    /// The name.
+    pub name: &'static str,
+    /// What it stands for.
+    pub kind: Kind,
+    /// One line for its users.
+    pub doc: &'static str,
+    /// Its value, if it is a constant.
+    pub(crate) value: Option<Fx>,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Unit => "()",
+            Self::Bool => "bool",
+            Self::Int => "int",
+            Self::Fixed => "fixed",
+            Self::Number => "number",
+            Self::Text => "string",
+            Self::Vec2 => "vec2",
+            Self::Object => "object",
+            Self::Array => "array",
+            Self::Map => "map",
+            Self::Range => "range",
+            Self::State => "state",
+            Self::Any => "any",
+        })
+    }
+}
+
+impl Value {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Unit => Kind::Unit,
+            Self::Bool(_) => Kind::Bool,
+            Self::Int(_) => Kind::Int,
+            Self::Fixed(_) => Kind::Fixed,
+            Self::Text(_) => Kind::Text,
+            Self::Vec2(_) => Kind::Vec2,
+            Self::Object(_) => Kind::Object,
+            Self::Array(_) => Kind::Array,
+            Self::Map(_) => Kind::Map,
+        }
+    }
+}
+
+/// A number as fixed point, if the value is one.
+pub(crate) fn to_fixed(name: &str, value: &Value) -> Result<Fx, Fault> {
+    numbers::fixed_of(name, value)
+}
+
+/// Are they equal, as `==` in a script says? Numbers by value: 1 and 1.0 are.
+pub(crate) fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|((an, a), (bn, b))| an == bn && equal(a, b))
+        }
+        _ => order(a, b).map_or_else(|| a == b, Ordering::is_eq),
+    }
+}
+
+/// The order of two numbers, or of two strings by code points; other values have none.
+pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+        _ => numbers::compare(a, b),
+    }
+}
+
+/// The complaint about arguments that a function does not take.
+fn wrong_types(name: &str, args: &[Value]) -> Fault {
+    let kinds: Vec<String> = args.iter().map(|arg| format!("{}", arg.kind())).collect();
+    Fault::new(
+        ErrorKind::Type,
+        format!("{name} does not take ({})", kinds.join(", ")),
+    )
+}

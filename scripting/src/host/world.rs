@@ -1,0 +1,158 @@
+//! Functions and fields of the world. The work and the limits are the scene's.
+
+use metatopia_math::Angle;
+use metatopia_types::ObjectId;
+
+use super::{numbers::fixed_of, wrong_types};
+use crate::{ErrorKind, Fault, ObjectView, Scene, Value};
+
+type Outcome = Result<Value, Fault>;
+
+fn done(result: Result<(), Fault>) -> Outcome {
+    result.map(|()| Value::Unit)
+}
+
+pub(super) fn exists(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Object(id)] => Ok(Value::Bool(scene.exists(*id))),
+        _ => Err(wrong_types("exists", args)),
+    }
+}
+
+pub(super) fn nearby(scene: &mut Scene, args: &[Value]) -> Outcome {
+    let [radius] = args else {
+        return Err(wrong_types("nearby", args));
+    };
+    let found = scene.nearby(fixed_of("nearby", radius)?)?;
+    Ok(Value::Array(found.into_iter().map(Value::Object).collect()))
+}
+
+pub(super) fn now(scene: &mut Scene, _: &[Value]) -> Outcome {
+    Ok(Value::Fixed(scene.now()))
+}
+
+pub(super) fn random(scene: &mut Scene, args: &[Value]) -> Outcome {
+    let swapped = || Fault::new(ErrorKind::Argument, "random: the bounds are swapped");
+    match args {
+        [] => Ok(Value::Fixed(scene.random().fx_unit())),
+        [Value::Int(low), Value::Int(high)] => {
+            if low > high {
+                return Err(swapped());
+            }
+            // A span of all 2^64 numbers has no bound of its own.
+            let drawn = match low.abs_diff(*high).checked_add(1) {
+                Some(count) => scene.random().below(count),
+                None => scene.random().next_u64(),
+            };
+            Ok(Value::Int(low.wrapping_add_unsigned(drawn)))
+        }
+        [low, high] => {
+            let (low, high) = (fixed_of("random", low)?, fixed_of("random", high)?);
+            if low > high {
+                return Err(swapped());
+            }
+            Ok(Value::Fixed(scene.random().fx_between(low, high)))
+        }
+        _ => Err(wrong_types("random", args)),
+    }
+}
+
+pub(super) fn say(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Text(text)] => done(scene.say(text)),
+        _ => Err(wrong_types("say", args)),
+    }
+}
+
+pub(super) fn send(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Object(to), Value::Text(topic), data] => done(scene.send(*to, topic, data.clone())),
+        _ => Err(wrong_types("send", args)),
+    }
+}
+
+pub(super) fn impulse(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Vec2(impulse)] => done(scene.push(scene.me(), *impulse)),
+        _ => Err(wrong_types("impulse", args)),
+    }
+}
+
+pub(super) fn push(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Object(object), Value::Vec2(impulse)] => done(scene.push(*object, *impulse)),
+        _ => Err(wrong_types("push", args)),
+    }
+}
+
+pub(super) fn timer(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Text(name), seconds] => done(scene.timer(name, fixed_of("timer", seconds)?)),
+        _ => Err(wrong_types("timer", args)),
+    }
+}
+
+pub(super) fn cancel(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Text(name)] => done(scene.cancel(name)),
+        _ => Err(wrong_types("cancel", args)),
+    }
+}
+
+pub(super) fn log(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [line] => {
+            scene.log(&alloc::format!("{line}"));
+            Ok(Value::Unit)
+        }
+        _ => Err(wrong_types("log", args)),
+    }
+}
+
+pub(super) fn set_pos(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Vec2(pos)] => done(scene.set_pos(*pos)),
+        _ => Err(wrong_types("pos", args)),
+    }
+}
+
+pub(super) fn set_velocity(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Vec2(velocity)] => done(scene.set_velocity(*velocity)),
+        _ => Err(wrong_types("velocity", args)),
+    }
+}
+
+pub(super) fn set_angle(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [radians] => done(scene.set_angle(Angle::from_radians(fixed_of("angle", radians)?))),
+        _ => Err(wrong_types("angle", args)),
+    }
+}
+
+pub(super) fn set_spin(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [spin] => done(scene.set_spin(fixed_of("spin", spin)?)),
+        _ => Err(wrong_types("spin", args)),
+    }
+}
+
+pub(super) fn set_color(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Int(color)] => done(scene.set_color(*color)),
+        _ => Err(wrong_types("color", args)),
+    }
+}
+
+pub(super) fn set_text(scene: &mut Scene, args: &[Value]) -> Outcome {
+    match args {
+        [Value::Text(text)] => done(scene.set_text(text)),
+        _ => Err(wrong_types("text", args)),
+    }
+}
+
+/// An object's id as scripts see it. Ids count up from 1 and never reach 2^63.
+pub(super) fn id(object: &ObjectView<'_>) -> Value {
+    let ObjectId(id) = object.id;
+    Value::Int(i64::try_from(id).unwrap_or(i64::MAX))
+}

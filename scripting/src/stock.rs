@@ -1,0 +1,278 @@
+//! The first executor: the stock interpreter, tamed as far as that can be done from outside.
+//!
+//! What it does not close is listed at [`RhaiHandler`].
+
+mod active;
+mod containers;
+mod engine;
+mod failure;
+mod lint;
+mod registry;
+mod values;
+
+use alloc::{
+    boxed::Box,
+    collections::BTreeMap,
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+
+use metatopia_types::PackageId;
+use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Module, Position, Scope, ScriptFuncDef, Stmt};
+
+use crate::{
+    Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, Handler, Package, Part, Report,
+    Scene, ScriptError, Value, host::NAMES, limits::GAS_PER_CALL_MAX,
+};
+use active::{Active, Globals};
+use failure::Failure;
+use lint::diagnostic;
+use values::{Size, to_dynamic};
+
+/// A package executed by the stock interpreter (rhai 1.27.0).
+///
+/// Closed here: gas counts every operation, also inside of host functions' work; no package of the
+/// interpreter's library is registered (no sleep, eval, clock, print, sort with callbacks); syntax
+/// whose meaning depends on hashes or build is refused before it runs (closures, `switch`, `try`,
+/// `this`); depths are the same in every build; hashes are seeded; what variables hold is bounded.
+///
+/// Not closed, and the reason why only reviewed packages that ship with a sim may run here:
+/// - Gas counts the interpreter's operations, so it belongs to its exact version. A change of the
+///   version is a change of the engine number.
+/// - The byte budget counts 16 bytes a value and looks at a function's variables at each access.
+///   A single expression can build temporaries past it (each at most `ARRAY_LENGTH_MAX` elements
+///   and `STRING_BYTES_MAX` bytes), and one access can double what there was: about 20 MB at worst
+///   for one call, freed at its end.
+/// - Functions are found by 64-bit hashes, and equal hashes count as equal names. An author can
+///   make two names collide; which then runs is the same everywhere that hashes alike.
+/// - Native stack: `CALL_DEPTH_MAX` calls of the deepest expressions need under 512 KiB; the
+///   thread must have as much.
+#[derive(Debug)]
+pub struct RhaiHandler {
+    package: PackageId,
+    file: String,
+    program: Program,
+}
+
+/// A compiled source.
+#[derive(Debug)]
+pub(crate) struct Program {
+    handlers: BTreeMap<EventKind, Entry>,
+    globals: Arc<Globals>,
+}
+
+/// A handler's body, with the names of its parameters.
+#[derive(Debug)]
+struct Entry {
+    /// The body stands as the statements of a tree of its own: then an error that the interpreter
+    /// passes through functions without their places still names a line of the handler.
+    body: AST,
+    parameters: Vec<String>,
+    start: Position,
+}
+
+impl RhaiHandler {
+    /// Compiles the entry file of a package.
+    ///
+    /// # Errors
+    /// What is wrong with the source, by line and column.
+    pub fn new(package: &Package) -> Result<Self, CompileError> {
+        let file = package.manifest().entry.clone();
+        match compile(package.entry()) {
+            Ok(program) => Ok(Self {
+                package: package.id(),
+                file,
+                program,
+            }),
+            Err(diagnostics) => Err(CompileError { file, diagnostics }),
+        }
+    }
+
+    fn failed(&self, failure: Failure, gas: u64, log: Vec<String>) -> ScriptError {
+        let Failure { fault, at, trace } = failure;
+        let place = diagnostic(at, fault.message);
+        let report = Report {
+            file: self.file.clone(),
+            line: place.line,
+            column: place.column,
+            message: place.message,
+            trace,
+            log,
+        };
+        ScriptError {
+            kind: fault.kind,
+            gas,
+            report: Box::new(report),
+        }
+    }
+}
+
+impl Handler for RhaiHandler {
+    fn package(&self) -> PackageId {
+        self.package
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        self.program.handlers.contains_key(&kind)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+        let Some(entry) = self.program.handlers.get(&call.event.kind()) else {
+            return Ok(Part::default());
+        };
+        let mut scope = Scope::new();
+        for (name, value) in entry.parameters.iter().zip(arguments(call.event)) {
+            scope.push_dynamic(name.as_str(), to_dynamic(value));
+        }
+        let limit = call.gas.min(GAS_PER_CALL_MAX);
+        let active = Active {
+            scene: Some(Scene::new(call)),
+            globals: Arc::clone(&self.program.globals),
+            gas_left: limit,
+            out_of_gas: false,
+        };
+
+        let (result, active) = active::run(active, || evaluate(&entry.body, &mut scope));
+
+        let gas = limit - active.gas_left;
+        let scene = active
+            .scene
+            .expect("it was put in above, and nothing takes it");
+        let failure = match result {
+            Ok(Ok(())) if !active.out_of_gas => {
+                return match scene.finish() {
+                    Ok(part) => Ok(Part { gas, ..part }),
+                    Err(fault) => {
+                        let failure = Failure {
+                            fault,
+                            at: entry.start,
+                            trace: vec![],
+                        };
+                        Err(self.failed(failure, gas, vec![]))
+                    }
+                };
+            }
+            Ok(Ok(())) => Failure::new(ErrorKind::Gas, "the call has used all its gas"),
+            Ok(Err(error)) => Failure::of(&error),
+            Err(panic) => Failure::new(ErrorKind::Panic, panic),
+        };
+        Err(self.failed(failure.or_at(entry.start), gas, scene.into_log()))
+    }
+}
+
+/// Runs statements for their effects; what the last one gives is nobody's.
+fn evaluate(body: &AST, scope: &mut Scope<'_>) -> Result<(), Box<EvalAltResult>> {
+    engine::engine()
+        .eval_ast_with_scope::<Dynamic>(scope, body)
+        .map(drop)
+}
+
+/// What a handler is given, in the order of [`EventKind::parameters`].
+fn arguments(event: &Event) -> Vec<Value> {
+    match event {
+        Event::Start => vec![],
+        Event::Tick { dt } => vec![Value::Fixed(*dt)],
+        Event::Touch { other, at, impulse } => {
+            vec![
+                Value::Object(*other),
+                Value::Vec2(*at),
+                Value::Fixed(*impulse),
+            ]
+        }
+        Event::Chat { from, text } => vec![Value::Object(*from), Value::Text(text.clone())],
+        Event::Message { from, topic, data } => {
+            vec![
+                Value::Object(*from),
+                Value::Text(topic.clone()),
+                data.clone(),
+            ]
+        }
+        Event::Timer { name } => vec![Value::Text(name.clone())],
+    }
+}
+
+/// Compiles a source: syntax, then names, then constants.
+pub(crate) fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
+    let parsed = active::quietly(|| engine::engine().compile(source));
+    let ast = match parsed {
+        Ok(Ok(ast)) => ast,
+        Ok(Err(error)) => return Err(vec![diagnostic(error.position(), error.0.to_string())]),
+        Err(panic) => return Err(vec![diagnostic(Position::NONE, panic)]),
+    };
+    let mut globals = lint::lint(&ast)?;
+    for name in NAMES {
+        if let Some(value) = name.value {
+            globals.insert(name.name.into(), Dynamic::from(value));
+        }
+    }
+    let constants = constants(&ast, &globals)?;
+    globals.extend(constants);
+    Ok(Program {
+        handlers: handlers(&ast),
+        globals: Arc::new(globals),
+    })
+}
+
+/// Evaluates the constants of a source, in order.
+fn constants(ast: &AST, globals: &Globals) -> Result<Globals, Vec<Diagnostic>> {
+    let statements = AST::new(ast.statements().to_vec(), Module::new());
+    let mut scope = Scope::new();
+    let active = Active {
+        scene: None,
+        globals: Arc::new(globals.clone()),
+        gas_left: GAS_PER_CALL_MAX,
+        out_of_gas: false,
+    };
+    let (result, _) = active::run(active, || evaluate(&statements, &mut scope));
+    let failure = match result {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(Failure::of(&error)),
+        Err(panic) => Some(Failure::new(ErrorKind::Panic, panic)),
+    };
+    if let Some(Failure { fault, at, .. }) = failure {
+        return Err(vec![diagnostic(at, fault.message)]);
+    }
+    let mut constants = Globals::new();
+    for (name, _, value) in scope.iter_raw() {
+        if let Err(fault) = Size::of(value) {
+            let message = alloc::format!("the constant {name}: {}", fault.message);
+            return Err(vec![diagnostic(Position::NONE, message)]);
+        }
+        constants.insert(name.into(), value.clone());
+    }
+    Ok(constants)
+}
+
+fn handlers(ast: &AST) -> BTreeMap<EventKind, Entry> {
+    let mut handlers = BTreeMap::new();
+    for function in ast.iter_fn_def() {
+        let kind = EventKind::ALL
+            .into_iter()
+            .find(|kind| kind.handler() == function.name.as_str());
+        let Some(kind) = kind else { continue };
+        let entry = Entry {
+            body: AST::new(statements(function), Arc::clone(ast.shared_lib())),
+            parameters: function.params.iter().map(ToString::to_string).collect(),
+            start: function.body.start_position(),
+        };
+        handlers.insert(kind, entry);
+    }
+    handlers
+}
+
+/// The statements of a function's body. The type that holds them has no public name, so they are
+/// collected from a walk over a tree that has this function alone.
+fn statements(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
+    let mut alone = Module::new();
+    alone.set_script_fn(Arc::clone(function));
+    let mut statements = Vec::new();
+    AST::new([], alone).walk(&mut |path| {
+        if let [ASTNode::Stmt(statement)] = path {
+            statements.push((*statement).clone());
+        }
+        true
+    });
+    statements
+}

@@ -1,0 +1,211 @@
+//! What stock interpretation leaks, each ending in a clean refusal or error, and soon.
+
+use metatopia_scripting::{ErrorKind, check, limits};
+
+use crate::stage::start;
+
+/// The source is refused, at this line, with these words.
+fn refused(source: &str, line: u32, words: &str) {
+    let found = check(source);
+    let fits = |d: &metatopia_scripting::Diagnostic| d.line == line && d.message.contains(words);
+    assert!(found.iter().any(fits), "{source}: {found:?}");
+}
+
+/// The statements run into this error.
+fn fails(statements: &str, kind: ErrorKind) {
+    let error = start(statements).expect_err(statements);
+    assert_eq!(error.kind, kind, "{statements}: {error}");
+    assert!(
+        error.gas <= limits::GAS_PER_CALL_MAX,
+        "{statements}: {} gas",
+        error.gas
+    );
+    assert!(error.report.line > 0, "{statements}: {error}");
+}
+
+#[test]
+fn callbacks_that_would_leak_gas_are_refused() {
+    refused("fn on_start() {\n let f = |x| x + 1;\n}", 2, "closures");
+    refused(
+        "fn on_start() {\n let k = 1; let f = |x| x + k;\n}",
+        2,
+        "closures",
+    );
+    refused(
+        "fn on_start() {\n [1].for_each(|x| { let i = 0; while i < 1500 { i += 1; } });\n}",
+        2,
+        "closures",
+    );
+    refused(
+        "fn g(x) { x }\nfn on_start() {\n let f = g; f(1)\n}",
+        3,
+        "no variable g",
+    );
+    refused(
+        "fn on_start() {\n let f = Fn(\"on_start\"); f.call()\n}",
+        2,
+        "Fn",
+    );
+}
+
+#[test]
+fn a_sort_that_calls_back_is_refused_and_the_own_sort_is_stable() {
+    refused(
+        "fn on_start() {\n [3, 1].sort(|a, b| throw 1);\n}",
+        2,
+        "closures",
+    );
+    let part = start("let a = [2, 1.0, 1, 2.0]; a.sort(); state.kinds = a.to_string();").unwrap();
+    let kinds = &part.state.unwrap().0["kinds"];
+    assert_eq!(kinds.to_string(), "[1.0, 1, 2, 2.0]");
+}
+
+#[test]
+fn doors_out_of_the_language_do_not_exist() {
+    for (call, name) in [
+        ("sleep(1)", "sleep"),
+        ("eval(\"1 + 1\")", "eval"),
+        ("timestamp()", "timestamp"),
+        ("print(1)", "print"),
+        ("debug(1)", "debug"),
+        ("import \"x\" as y", "import"),
+        ("is_def_fn(\"f\", 1)", "is_def_fn"),
+        ("call(1)", "call"),
+        ("exit(1)", "exit"),
+        ("blob(1000000000, 0)", "blob"),
+        ("on_start!()", "on_start"),
+    ] {
+        refused(&format!("fn on_start() {{\n {call};\n}}"), 2, name);
+    }
+}
+
+#[test]
+fn syntax_whose_meaning_depends_on_hashes_is_refused() {
+    refused(
+        "fn on_chat(who, text) {\n switch text { \"a\" => 1, _ => 2 };\n}",
+        2,
+        "switch",
+    );
+    refused(
+        "fn on_start() {\n try { f() } catch (e) { state.e = e; }\n}",
+        2,
+        "try",
+    );
+    refused("fn on_start() {\n this.x = 1;\n}", 2, "this");
+}
+
+#[test]
+fn loops_and_recursion_without_end_run_out_of_gas_or_depth() {
+    fails("loop { }", ErrorKind::Gas);
+    fails("while true { let x = 1; }", ErrorKind::Gas);
+    fails("for i in 0..9223372036854775807 { }", ErrorKind::Gas);
+    fails("do { } until false;", ErrorKind::Gas);
+    fails("let s = 0; for i in 0..100000 { s += i; }", ErrorKind::Gas);
+    fails("on_start();", ErrorKind::Depth);
+    fails("let x = 1 + on_start() + 1;", ErrorKind::Depth);
+}
+
+#[test]
+fn strings_arrays_and_maps_cannot_grow_without_end() {
+    fails("let s = \"x\"; loop { s += s; }", ErrorKind::Memory);
+    fails("let s = \"x\"; loop { s = s + s; }", ErrorKind::Memory);
+    fails("let s = \"x\"; loop { s = `${s}${s}`; }", ErrorKind::Memory);
+    fails("let a = []; loop { a.push(1); }", ErrorKind::Memory);
+    fails("let a = [1]; loop { a += a; }", ErrorKind::Memory);
+    fails(
+        "let a = [0, 0]; loop { a[0] = a; a[1] = a; }",
+        ErrorKind::Depth,
+    );
+    fails("let a = []; loop { a = [a]; }", ErrorKind::Depth);
+    fails("let m = #{}; loop { m = #{m: m}; }", ErrorKind::Depth);
+    fails(
+        "let m = #{}; for i in 0..5000 { m[`k${i}`] = i; }",
+        ErrorKind::Memory,
+    );
+    fails(
+        "let m = #{}; for i in 0..5000 { m[`k${i}`] = [0, 1, 2, 3]; }",
+        ErrorKind::Memory,
+    );
+    fails(
+        "let s = \"x\"; while s.len() < 2048 { s += s; }
+         let a = []; for i in 0..64 { a += 0; } for i in 0..64 { a[i] = s + i; }",
+        ErrorKind::Memory,
+    );
+    fails(
+        "let a = split(\"x\".to_string(), \"\"); loop { a.insert(0, a); }",
+        ErrorKind::Depth,
+    );
+    fails(
+        "loop { state.list = (state.list ?? \"\") + \"xxxxxxxxxxxxxxxx\"; }",
+        ErrorKind::Memory,
+    );
+}
+
+#[test]
+fn many_functions_deep_cannot_hold_much() {
+    let source = "fn f(n) {
+        let a = []; for i in 0..900 { a += i; }
+        let b = a; let c = a; let d = a; let e = a; let g = a;
+        f(n + 1)
+    }
+    fn on_start() { f(0); }";
+    let handler = crate::stage::handler(source);
+    let event = metatopia_scripting::Event::Start;
+    let state = metatopia_scripting::State::default();
+    let error = crate::stage::run_in(crate::stage::world(), &handler, &event, state).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Memory, "{error}");
+}
+
+#[test]
+fn deeply_nested_sources_are_refused_when_parsed() {
+    let nest = |open: &str, close: &str| {
+        format!(
+            "fn on_start() {{\n{}1{} }}",
+            open.repeat(5_000),
+            close.repeat(5_000)
+        )
+    };
+    for source in [
+        nest("(", ")"),
+        nest("[", "]"),
+        nest("{", "}"),
+        nest("-", ""),
+        nest("!", ""),
+        nest("1 + ", ""),
+        nest("#{a: ", "}"),
+        nest("if true { ", "}"),
+        nest("f(", ")"),
+        nest("a.b[", "]"),
+        format!("fn on_start() {{\n1{} }}", "+1".repeat(5_000)),
+        format!("fn on_start() {{\nstate.x{} }}", ".x".repeat(5_000)),
+        format!(
+            "fn on_start() {{\nif false {{}} {} }}",
+            "else if false {} ".repeat(2_000)
+        ),
+        format!("fn on_start() {{\n`{}`; }}", "${`".repeat(500)),
+    ] {
+        let found = check(&source);
+        assert!(!found.is_empty(), "accepted: {}", &source[..60]);
+    }
+}
+
+#[test]
+fn names_that_differ_between_builds_cannot_be_seen() {
+    refused(
+        "fn on_start() {\n let f = |x| x; log(f.name);\n}",
+        2,
+        "closures",
+    );
+    let error = start("let x = self_ + state;").unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Type);
+    assert!(!error.report.message.contains("::"), "{error}");
+}
+
+#[test]
+fn copies_of_large_values_are_paid_for() {
+    let few = start("let a = [0]; for i in 0..200 { let b = a; }").unwrap();
+    let many = start("let a = []; for i in 0..1000 { a += 0; } for i in 0..200 { let b = a; }");
+    let building = start("let a = []; for i in 0..1000 { a += 0; }").unwrap();
+    let copies = many.unwrap().gas - building.gas;
+    assert!(copies > few.gas + 200 * 12, "{copies} against {}", few.gas);
+}

@@ -1,0 +1,13 @@
+//! What holds for packages and scripts, seen from outside.
+
+mod stage;
+
+mod checks;
+mod hazards;
+mod host;
+mod language;
+mod limits;
+mod packages;
+mod ports;
+mod repeat;
+mod values;

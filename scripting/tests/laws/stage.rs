@@ -1,0 +1,172 @@
+//! A small world, and the shortest way to run a script in it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_scripting::{
+    Author, Call, Draft, Event, Handler, ObjectView, Own, Package, Part, RhaiHandler, ScriptError,
+    State, Value, View, limits::GAS_PER_CALL_MAX,
+};
+use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+
+/// The object that scripts run on here.
+pub(crate) const ME: ObjectId = ObjectId(1);
+
+pub(crate) struct Thing {
+    pub id: ObjectId,
+    pub name: &'static str,
+    pub kind: &'static str,
+    pub pos: Vec2,
+    pub velocity: Vec2,
+}
+
+pub(crate) struct World {
+    pub things: Vec<Thing>,
+    pub tick: Tick,
+    pub seed: Digest,
+    /// An object that nobody may look at: the view panics.
+    pub cursed: Option<ObjectId>,
+}
+
+pub(crate) fn fx(text: &str) -> Fx {
+    Fx::parse(text).unwrap()
+}
+
+pub(crate) fn point(x: &str, y: &str) -> Vec2 {
+    Vec2::new(fx(x), fx(y))
+}
+
+/// A bell at the origin, a crate 3 m and a player 4 m away, another crate far off.
+pub(crate) fn world() -> World {
+    let thing = |id, name, kind, pos| Thing {
+        id: ObjectId(id),
+        name,
+        kind,
+        pos,
+        velocity: Vec2::ZERO,
+    };
+    World {
+        things: vec![
+            thing(1, "bell", "sign", Vec2::ZERO),
+            thing(2, "crate", "crate", point("3", "0")),
+            thing(3, "Ada", "avatar", point("0", "4")),
+            thing(4, "far", "crate", point("30", "0")),
+        ],
+        tick: Tick(90),
+        seed: Digest([7; 32]),
+        cursed: None,
+    }
+}
+
+impl View for World {
+    fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
+        assert!(self.cursed != Some(id), "object {id} is cursed");
+        self.things
+            .iter()
+            .find(|thing| thing.id == id)
+            .map(|thing| ObjectView {
+                id,
+                name: thing.name,
+                kind: thing.kind,
+                pos: thing.pos,
+                angle: Angle::ZERO,
+                velocity: thing.velocity,
+                spin: Fx::ZERO,
+                color: 0x808080,
+                text: "",
+            })
+    }
+
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId> {
+        let mut found: Vec<_> = self
+            .things
+            .iter()
+            .map(|thing| (thing.pos.distance(center), thing.id))
+            .filter(|(distance, _)| *distance <= radius)
+            .collect();
+        found.sort();
+        found
+            .into_iter()
+            .map(|(_, id)| id)
+            .take(max as usize)
+            .collect()
+    }
+
+    fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    fn seed(&self) -> Digest {
+        self.seed
+    }
+}
+
+pub(crate) fn draft(source: &str) -> Draft {
+    Draft {
+        name: "example".into(),
+        version: "1.0.0".into(),
+        entry: "main.rhai".into(),
+        files: BTreeMap::from([("main.rhai".into(), source.into())]),
+        licence: "AGPL-3.0-or-later".into(),
+        authors: vec![Author {
+            name: "Ada".into(),
+            key: None,
+        }],
+        ..Draft::default()
+    }
+}
+
+pub(crate) fn handler(source: &str) -> RhaiHandler {
+    let package = Package::build(draft(source)).unwrap();
+    RhaiHandler::new(&package).unwrap_or_else(|error| panic!("{error}\n{source}"))
+}
+
+/// Runs one event over a world, with a state.
+pub(crate) fn run_in(
+    world: World,
+    handler: &dyn Handler,
+    event: &Event,
+    state: State,
+) -> Result<Part, ScriptError> {
+    let view: Arc<dyn View> = Arc::new(world);
+    handler.call(&Call {
+        view: &view,
+        script: ScriptId(9),
+        object: ME,
+        index: 0,
+        event,
+        state: &Arc::new(state),
+        own: &Own::default(),
+        gas: GAS_PER_CALL_MAX,
+    })
+}
+
+pub(crate) fn state(variables: &[(&str, Value)]) -> State {
+    State(
+        variables
+            .iter()
+            .map(|(name, value)| ((*name).into(), value.clone()))
+            .collect(),
+    )
+}
+
+/// Runs the statements as `on_start`, in the usual world.
+pub(crate) fn start(statements: &str) -> Result<Part, ScriptError> {
+    let handler = handler(&format!("fn on_start() {{\n{statements}\n}}"));
+    run_in(world(), &handler, &Event::Start, State::default())
+}
+
+/// The value of an expression: it goes through the state.
+pub(crate) fn value(expression: &str) -> Value {
+    let part = start(&format!("state.x = {expression};"));
+    let part = part.unwrap_or_else(|error| panic!("{expression}: {error}"));
+    part.state.map_or(Value::Unit, |state| state.0["x"].clone())
+}
+
+/// The error of an expression.
+pub(crate) fn error(expression: &str) -> ScriptError {
+    match start(&format!("state.x = {expression};")) {
+        Err(error) => error,
+        Ok(part) => panic!("{expression} gives {part:?}"),
+    }
+}
