@@ -57,7 +57,7 @@ impl Dice {
 }
 
 /// A range of durations, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Shortest.
     pub least: Duration,

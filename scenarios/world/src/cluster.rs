@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Millis, Now};
 
 use crate::clock::Clock;
-use crate::disk::{Disk, Tail};
+use crate::crash::Tail;
 use crate::machine::{FileChange, Machine, Mark};
 use crate::network::Links;
 
@@ -36,7 +37,7 @@ pub trait Cluster: Sized + std::fmt::Debug {
         &mut self,
         seat: usize,
         now: Now,
-        disk: &mut Disk,
+        disk: &mut MemoryDisk,
     ) -> Result<Opened<Self::Server>, String>;
 
     /// A few bytes that tell a frame from others, for traces.
@@ -61,7 +62,7 @@ pub trait Cluster: Sized + std::fmt::Debug {
     /// The server tells the outside something.
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: ReportOf<Self>);
 
-    /// The server is about to write this change of its files.
+    /// The server is about to change a file.
     fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
         let _ = (scene, change);
     }
@@ -94,7 +95,7 @@ pub struct Scene<'a, C: Cluster> {
     /// The server there, if it runs.
     pub server: Option<&'a C::Server>,
     /// Its disk.
-    pub disk: &'a Disk,
+    pub disk: &'a MemoryDisk,
     /// All servers' clocks.
     pub clocks: &'a [Clock],
     /// What shall happen, now or later.
@@ -115,7 +116,7 @@ impl<C: Cluster> Scene<'_, C> {
 }
 
 /// Trouble, or the end of it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// The server in this seat starts, if it does not run.
     Start(usize),

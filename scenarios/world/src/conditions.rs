@@ -6,7 +6,7 @@ use crate::chance::{Dice, Span};
 use crate::network::Links;
 
 /// The faults and delays of one world. Probabilities are parts per million.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conditions {
     /// How links behave.
     pub links: Links,

@@ -2,13 +2,38 @@
 
 use std::time::Duration;
 
-use crate::disk::Tail;
+use metatopia_store::memory::{self, MemoryDisk};
+
+use crate::chance::Dice;
+
+/// What becomes of what a server wrote and did not sync when its process dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// The power goes, and all of it is gone.
+    Lost,
+    /// The power goes; each file ends somewhere, with holes, and each change of a name happened
+    /// or did not.
+    Torn,
+    /// Only the process dies: all of it can still be read. It is no more durable than before, and a
+    /// later power loss may take it.
+    Kept,
+}
+
+impl Tail {
+    pub(crate) fn befall(self, disk: &mut MemoryDisk, dice: &mut Dice) {
+        match self {
+            Self::Lost => disk.crash(memory::Tail::Lost),
+            Self::Torn => disk.crash(memory::Tail::Torn(dice.below(u64::MAX))),
+            Self::Kept => {}
+        }
+    }
+}
 
 /// A step of a server, counted from its first start in this world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
-    /// Right after the n-th write; nothing that followed in the same step happens.
-    Write(u64),
+    /// Right after the n-th change of a file; nothing that followed in the same step happens.
+    Change(u64),
     /// Right after the n-th sync was done.
     Sync(u64),
     /// Right after the n-th frame left for one other server.
@@ -16,7 +41,7 @@ pub enum Point {
 }
 
 /// A process that dies at a point, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashPoint {
     /// Whose.
     pub seat: usize,
@@ -31,8 +56,8 @@ pub struct CrashPoint {
 /// How many steps a server took, over all its lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Writes to the disk.
-    pub writes: u64,
+    /// Changes of files.
+    pub changes: u64,
     /// Syncs that were done.
     pub syncs: u64,
     /// Frames that left, one for each receiver.
@@ -44,8 +69,8 @@ impl Steps {
     /// round `down`.
     #[must_use]
     pub fn crash_points(&self, seat: usize, down: &[Duration]) -> Vec<CrashPoint> {
-        let points = (1..=self.writes)
-            .map(Point::Write)
+        let points = (1..=self.changes)
+            .map(Point::Change)
             .chain((1..=self.syncs).map(Point::Sync))
             .chain((1..=self.sends).map(Point::Send));
         let mut all = Vec::new();
@@ -68,8 +93,7 @@ impl Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::Steps;
-    use crate::disk::Tail;
+    use super::{Steps, Tail};
     use std::collections::BTreeSet;
     use std::time::Duration;
 
@@ -77,7 +101,7 @@ mod tests {
     fn each_kind_of_tail_meets_each_time_away() {
         let down = [0, 3, 120].map(Duration::from_millis);
         let steps = Steps {
-            writes: 9,
+            changes: 9,
             syncs: 9,
             sends: 9,
         };

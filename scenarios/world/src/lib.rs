@@ -24,12 +24,12 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+pub mod agreement;
 mod chance;
 mod clock;
 mod cluster;
 mod conditions;
 mod crash;
-mod disk;
 mod machine;
 mod network;
 mod seat;
@@ -41,8 +41,7 @@ pub use chance::{CERTAIN_PPM, Dice, Span};
 pub use clock::{Clock, DAWN};
 pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, Scene};
 pub use conditions::Conditions;
-pub use crash::{CrashPoint, Point, Steps};
-pub use disk::{Disk, Tail};
+pub use crash::{CrashPoint, Point, Steps, Tail};
 pub use machine::{Effect, FileChange, Input, Machine, Mark, To};
 pub use network::{Links, Network};
 pub use trace::Trace;

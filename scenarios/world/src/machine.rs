@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use metatopia_store::{FileName, SyncRequest, Write};
 use metatopia_types::{Digest, Now};
 
-/// How much of a server's log must be durable: a count that grows with every append, in the unit
-/// of the machine (records or bytes).
+/// How much of a server's log must be durable: a count that grows with every append of one life, in
+/// the unit of the machine (records or bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(pub u64);
 
@@ -47,8 +48,13 @@ pub enum Input<M: Machine> {
     },
     /// A timer is due. Timers of an earlier life of the process never come.
     Timer(M::Timer),
-    /// Everything appended up to this mark survives a power loss.
-    Synced(Mark),
+    /// Everything appended up to `mark` survives a power loss.
+    Synced {
+        /// Up to where.
+        mark: Mark,
+        /// What was asked of the disk.
+        request: SyncRequest,
+    },
     /// A job is done.
     Done(M::Job),
     /// A connection to a peer stands.
@@ -85,15 +91,16 @@ pub enum Effect<M: Machine> {
         /// When.
         at: Duration,
     },
-    /// Write to the disk. Durable only after the next sync.
-    Write {
-        /// The change of a file.
-        change: FileChange,
-        /// The log ends here afterwards.
-        end: Mark,
+    /// Change a file. A record is durable only after the next sync.
+    Change(FileChange),
+    /// Make this much of the log durable; `Input::Synced` with `mark` follows. While one sync
+    /// runs, the last of those that wait stands for all of them.
+    Sync {
+        /// Of which file, and how much.
+        request: SyncRequest,
+        /// What is durable then.
+        mark: Mark,
     },
-    /// Make durable what is written so far; `Input::Synced` follows.
-    Sync,
     /// Do this outside, and bring it back as `Input::Done`.
     Begin(M::Job),
     /// The server cannot go on; it is gone for good.
@@ -112,23 +119,15 @@ pub enum To<P> {
 /// A change of a server's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// Bytes at the end of a file; it is made if it does not exist.
-    Append {
+    /// A record at the end of the log.
+    Append(Write),
+    /// A whole file, durably there all at once or not at all.
+    Create {
         /// Which file.
-        file: String,
-        /// What is added.
-        bytes: Vec<u8>,
-    },
-    /// A whole file, there all at once or not at all, and durable at once.
-    Replace {
-        /// Which file.
-        file: String,
+        file: FileName,
         /// All of it.
         bytes: Vec<u8>,
     },
     /// A file goes away.
-    Remove {
-        /// Which file.
-        file: String,
-    },
+    Remove(FileName),
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::chance::{Dice, Span};
 
 /// How links behave. Probabilities are parts per million.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Links {
     /// One way. A range that is wider than the gap between two frames reorders them.
     pub delay: Span,

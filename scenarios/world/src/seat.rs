@@ -1,12 +1,14 @@
 //! One seat of a world: a process that may come and go, its files, and the effects that wait for
 //! its disk.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{Disk as _, SyncRequest};
 
 use crate::cluster::{Cluster, FrameOf, PeerOf, ReportOf};
 use crate::crash::{Point, Steps};
-use crate::disk::Disk;
 use crate::machine::{Effect, FileChange, Machine, Mark, To};
 use crate::world::{Event, World};
 
@@ -29,16 +31,15 @@ pub(crate) struct Seat<M: Machine> {
     /// Whether the process starts again by itself after it died.
     pub(crate) wanted: bool,
     pub(crate) life: Life,
-    pub(crate) disk: Disk,
+    pub(crate) disk: MemoryDisk,
     pub(crate) steps: Steps,
-    /// The end of the log, and how much of it is durable.
-    written: Mark,
+    /// How much of the log is durable.
     pub(crate) synced: Mark,
     held: VecDeque<(Mark, Word<M>)>,
-    /// The sync under way: what it will make durable.
-    syncing: Option<(Mark, BTreeMap<String, usize>)>,
-    /// Something was written since that sync began, and a sync was asked for.
-    sync_again: bool,
+    /// The sync under way, and what it will make durable.
+    syncing: Option<(SyncRequest, Mark)>,
+    /// The sync that comes next.
+    sync_next: Option<(SyncRequest, Mark)>,
     /// When the job under way is done: jobs run one after the other.
     busy_until: Duration,
 }
@@ -49,13 +50,12 @@ impl<M: Machine> Default for Seat<M> {
             server: None,
             wanted: false,
             life: 0,
-            disk: Disk::default(),
+            disk: MemoryDisk::new(),
             steps: Steps::default(),
-            written: Mark(0),
             synced: Mark(0),
             held: VecDeque::new(),
             syncing: None,
-            sync_again: false,
+            sync_next: None,
             busy_until: Duration::ZERO,
         }
     }
@@ -67,24 +67,39 @@ impl<M: Machine> Seat<M> {
         self.life += 1;
         self.held.clear();
         self.syncing = None;
-        self.sync_again = false;
-        self.written = Mark(0);
+        self.sync_next = None;
         self.synced = Mark(0);
         self.busy_until = Duration::ZERO;
     }
 
-    pub(crate) fn begin_sync(&mut self) {
-        self.sync_again = false;
-        self.syncing = Some((self.written, self.disk.lengths()));
+    /// Returns whether a sync begins now.
+    pub(crate) fn begin_sync(&mut self) -> bool {
+        if self.syncing.is_none() {
+            self.syncing = self.sync_next.take();
+            return self.syncing.is_some();
+        }
+        false
     }
 
-    /// The sync is done. Returns what is durable now, and whether another one was asked for.
-    pub(crate) fn end_sync(&mut self) -> (Mark, bool) {
-        let (mark, lengths) = self.syncing.take().expect("a sync was under way");
-        self.disk.synced(&lengths);
+    /// The sync is done. Returns what is durable now.
+    pub(crate) fn end_sync(&mut self) -> (SyncRequest, Mark) {
+        let (request, mark) = self.syncing.take().expect("a sync was under way");
+        request
+            .perform(&mut self.disk)
+            .expect("whether syncs fail is decided by the world");
         self.synced = self.synced.max(mark);
         self.steps.syncs += 1;
-        (self.synced, self.sync_again)
+        (request, self.synced)
+    }
+
+    fn change(&mut self, change: &FileChange) {
+        let done = match change {
+            FileChange::Append(write) => write.perform(&mut self.disk),
+            FileChange::Create { file, bytes } => self.disk.write_new(*file, bytes),
+            FileChange::Remove(file) => self.disk.remove(*file),
+        };
+        done.expect("the disk has no faults of its own, and servers remove only what is there");
+        self.steps.changes += 1;
     }
 
     fn next_released(&mut self) -> Option<Word<M>> {
@@ -113,13 +128,14 @@ impl<C: Cluster> World<C> {
                 let life = self.seats[seat].life;
                 self.agenda.plan(at, Event::Timer { seat, life, id });
             }
-            Effect::Write { change, end } => self.write(seat, &change, end),
-            Effect::Sync => {
-                if self.seats[seat].syncing.is_some() {
-                    self.seats[seat].sync_again = true;
-                } else {
-                    self.begin_sync(seat);
-                }
+            Effect::Change(change) => {
+                self.watch(seat, |cluster, scene| cluster.writes(scene, &change));
+                self.seats[seat].change(&change);
+                self.die_if_due(seat, Point::Change(self.seats[seat].steps.changes));
+            }
+            Effect::Sync { request, mark } => {
+                self.seats[seat].sync_next = Some((request, mark));
+                self.begin_next_sync(seat);
             }
             Effect::Begin(job) => {
                 let took = self.disk_dice.within(self.conditions.job);
@@ -130,20 +146,6 @@ impl<C: Cluster> World<C> {
             }
             Effect::Halt(reason) => self.halt(seat, &reason),
         }
-    }
-
-    fn write(&mut self, seat: usize, change: &FileChange, end: Mark) {
-        self.watch(seat, |cluster, scene| cluster.writes(scene, change));
-        let place = &mut self.seats[seat];
-        match change {
-            FileChange::Append { file, bytes } => place.disk.append(file, bytes),
-            FileChange::Replace { file, bytes } => place.disk.replace(file, bytes.clone()),
-            FileChange::Remove { file } => place.disk.remove(file),
-        }
-        place.written = place.written.max(end);
-        place.steps.writes += 1;
-        let point = Point::Write(place.steps.writes);
-        self.die_if_due(seat, point);
     }
 
     /// Lets a word out, now or when the log is durable as far as it asks.

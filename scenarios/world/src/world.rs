@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use metatopia_store::memory::MemoryDisk;
 use metatopia_types::Digest;
 
 use crate::agenda::Agenda;
@@ -9,8 +10,7 @@ use crate::chance::Dice;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, FrameOf, Opened, Order, PeerOf, RequestOf, Scene};
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Point, Steps};
-use crate::disk::{Disk, Tail};
+use crate::crash::{CrashPoint, Point, Steps, Tail};
 use crate::machine::{Input, Machine, Mark};
 use crate::network::Network;
 use crate::seat::{Life, Seat};
@@ -167,6 +167,12 @@ impl<C: Cluster> World<C> {
         self.seats[seat].server.as_ref()
     }
 
+    /// Whether the server in `seat` runs, or will start again by itself.
+    #[must_use]
+    pub fn is_wanted(&self, seat: usize) -> bool {
+        self.seats[seat].wanted
+    }
+
     /// How many seats there are.
     #[must_use]
     pub fn seats(&self) -> usize {
@@ -175,12 +181,12 @@ impl<C: Cluster> World<C> {
 
     /// The files of the server in `seat`.
     #[must_use]
-    pub fn disk(&self, seat: usize) -> &Disk {
+    pub fn disk(&self, seat: usize) -> &MemoryDisk {
         &self.seats[seat].disk
     }
 
     /// The files of a server that does not run, to prepare or damage them.
-    pub fn disk_mut(&mut self, seat: usize) -> &mut Disk {
+    pub fn disk_mut(&mut self, seat: usize) -> &mut MemoryDisk {
         assert!(
             self.seats[seat].server.is_none(),
             "server {seat} has its files open"
@@ -337,7 +343,7 @@ impl<C: Cluster> World<C> {
         self.watch(seat, |cluster, scene| cluster.died(scene));
         self.announce(seat, false);
         self.seats[seat].server = None;
-        self.seats[seat].disk.crash(tail, &mut self.disk_dice);
+        tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
         if let Some(down) = down {
             self.plan(self.now.saturating_add(down), Order::Start(seat));
         }
@@ -455,7 +461,7 @@ impl<C: Cluster> World<C> {
             self.fail_sync(seat);
             return;
         }
-        let (mark, again) = self.seats[seat].end_sync();
+        let (request, mark) = self.seats[seat].end_sync();
         self.trace
             .note(self.now, seat, "synced", &mark.0.to_le_bytes());
         self.trace.write(self.now, seat, || {
@@ -465,19 +471,19 @@ impl<C: Cluster> World<C> {
         if self.seats[seat].server.is_none() {
             return;
         }
-        if again {
-            self.begin_sync(seat);
-        }
+        self.begin_next_sync(seat);
         self.release(seat);
-        self.hand(seat, Input::Synced(mark));
+        self.hand(seat, Input::Synced { mark, request });
     }
 
-    pub(crate) fn begin_sync(&mut self, seat: usize) {
-        let took = self.disk_dice.within(self.conditions.sync);
-        self.seats[seat].begin_sync();
-        let life = self.seats[seat].life;
-        self.agenda
-            .plan(self.now + took, Event::Synced { seat, life });
+    /// Begins the sync that waits, if none is under way.
+    pub(crate) fn begin_next_sync(&mut self, seat: usize) {
+        if self.seats[seat].begin_sync() {
+            let took = self.disk_dice.within(self.conditions.sync);
+            let life = self.seats[seat].life;
+            self.agenda
+                .plan(self.now + took, Event::Synced { seat, life });
+        }
     }
 
     /// The mark up to which the log of `seat` is durable.

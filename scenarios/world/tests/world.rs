@@ -4,13 +4,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{Disk as _, FileName, NewSegment, Position, SyncRequest, Write};
 use metatopia_types::{Digest, Now};
 use metatopia_world::{
-    Cluster, Conditions, CrashPoint, Disk, Effect, FileChange, Input, Links, Machine, Mark, Opened,
+    Cluster, Conditions, CrashPoint, Effect, FileChange, Input, Links, Machine, Mark, Opened,
     Order, Point, Scene, Span, Tail, To, World,
 };
 
-const DIARY: &str = "diary";
+const DIARY: FileName = FileName::segment(0);
 const SECOND: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -34,14 +36,29 @@ impl Machine for Diary {
         match input {
             Input::Request(entry) => {
                 self.entries.push(entry);
-                let after = Mark(self.entries.len() as u64);
-                let change = FileChange::Append {
-                    file: DIARY.to_owned(),
+                let length = self.entries.len() as u64;
+                let (after, end) = (Mark(length), Position(length));
+                let begins = NewSegment {
+                    seal: None,
+                    header: Vec::new(),
+                };
+                let write = Write {
+                    file: DIARY,
+                    begins: (length == 1).then_some(begins),
                     bytes: vec![entry],
+                    position: Position(length - 1),
+                    end,
                 };
                 self.effects.extend([
-                    Effect::Write { change, end: after },
-                    Effect::Sync,
+                    Effect::Change(FileChange::Append(write)),
+                    Effect::Sync {
+                        request: SyncRequest {
+                            file: DIARY,
+                            length,
+                            end,
+                        },
+                        mark: after,
+                    },
                     Effect::Send {
                         to: To::All,
                         frame: entry,
@@ -61,7 +78,7 @@ impl Machine for Diary {
             }
             Input::PeerUp(peer) => drop(self.peers.insert(peer, true)),
             Input::PeerDown(peer) => drop(self.peers.insert(peer, false)),
-            Input::Synced(_) | Input::Done(_) => {}
+            Input::Synced { .. } | Input::Done(_) => {}
         }
     }
 
@@ -95,8 +112,8 @@ impl Cluster for Diaries {
         seat
     }
 
-    fn open(&mut self, _: usize, now: Now, disk: &mut Disk) -> Result<Opened<Diary>, String> {
-        let entries = disk.read(DIARY).unwrap_or_default().to_vec();
+    fn open(&mut self, _: usize, now: Now, disk: &mut MemoryDisk) -> Result<Opened<Diary>, String> {
+        let entries = disk.bytes(DIARY).unwrap_or_default().to_vec();
         if entries.contains(&0) {
             return Err("the diary is damaged".to_owned());
         }
@@ -184,7 +201,7 @@ fn what_was_told_survives_the_loss_of_unsynced_bytes() {
         world.run_until(4 * SECOND);
 
         for (seat, entry) in &world.cluster.told {
-            let diary = world.disk(*seat).read(DIARY).unwrap_or_default();
+            let diary = world.disk(*seat).bytes(DIARY).unwrap_or_default();
             assert!(
                 diary.contains(entry),
                 "seed {seed}: server {seat} forgot {entry}"
@@ -221,7 +238,7 @@ fn without_the_barrier_something_told_is_forgotten() {
         );
         world.run_until(3 * SECOND);
         assert_eq!(world.cluster.told, [(0, 7)]);
-        world.disk(0).read(DIARY).is_none()
+        world.disk(0).bytes(DIARY) == Some(&[])
     };
 
     assert!(forgets(1));
@@ -269,7 +286,7 @@ fn a_crash_point_stops_a_server_right_there() {
         )
     };
 
-    assert_eq!(run(Point::Write(1)), (0, vec![0, 0, 0], 1));
+    assert_eq!(run(Point::Change(1)), (0, vec![0, 0, 0], 1));
     assert_eq!(run(Point::Sync(1)), (1, vec![0, 0, 0], 1));
     assert_eq!(run(Point::Send(1)), (1, vec![1, 0, 0], 1));
     assert_eq!(run(Point::Send(2)), (1, vec![1, 1, 0], 1));
@@ -364,7 +381,7 @@ fn a_server_that_cannot_start_stays_away_and_says_why() {
     let mut world = diaries(1, Conditions::calm(1));
     world.plan(SECOND, Order::Kill(0));
     world.run_until(SECOND);
-    world.disk_mut(0).append(DIARY, &[0]);
+    world.disk_mut(0).append(DIARY, &[0]).unwrap();
 
     world.plan(2 * SECOND, Order::Start(0));
     world.run_until(3 * SECOND);

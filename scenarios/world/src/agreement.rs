@@ -1,0 +1,26 @@
+//! Agreement as the world plays it: servers, their application, who misbehaves, and who watches.
+//!
+//! A [`Scenario`] is a story as data. It is played on a [`Stage`], watched by the [`Oracle`], and
+//! ends in an [`Outcome`] that says what was wrong, if anything was, and how to play it again.
+
+mod ambush;
+mod ledger;
+mod oracle;
+mod scenario;
+mod server;
+mod servers;
+mod setting;
+mod signatures;
+mod twins;
+mod villain;
+
+pub use ambush::Ambush;
+pub use ledger::{Ledger, LedgerState};
+pub use oracle::{Fault, History, Oracle, Wrong};
+pub use scenario::{Outcome, Scenario, Stage, percentile};
+pub use server::{Apply, Report, Server, Start, Wake};
+pub use servers::{Decided, Servers};
+pub use setting::{ENGINE, Setting};
+pub use signatures::Scheme;
+pub use twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
+pub use villain::Deed;

@@ -1,0 +1,78 @@
+//! What every honest server ever signed: one thing in each place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_types::{Height, Proposal, PublicKey, Round, Signature, Vote, VoteKind};
+
+/// A place where a server may sign one thing: votes of two kinds, and proposals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slot {
+    name: PublicKey,
+    height: Height,
+    round: Round,
+    /// None for a proposal.
+    kind: Option<VoteKind>,
+}
+
+impl Slot {
+    pub(crate) fn vote(vote: &Vote) -> Self {
+        let kind = Some(vote.kind);
+        Self {
+            name: vote.voter,
+            height: vote.height,
+            round: vote.round,
+            kind,
+        }
+    }
+
+    pub(crate) fn proposal(proposal: &Proposal) -> Self {
+        let name = proposal.proposer;
+        Self {
+            name,
+            height: proposal.height,
+            round: proposal.round,
+            kind: None,
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    said: BTreeMap<Slot, String>,
+    known: BTreeSet<Signature>,
+    voters: BTreeSet<(PublicKey, Height)>,
+}
+
+impl Words {
+    /// Was this signature seen and checked before?
+    pub(crate) fn knows(&self, signature: &Signature) -> bool {
+        self.known.contains(signature)
+    }
+
+    pub(crate) fn learn(&mut self, signature: Signature) {
+        self.known.insert(signature);
+    }
+
+    /// What was said in this place before, if it was something else.
+    pub(crate) fn contradicts(&mut self, slot: Slot, what: &str) -> Option<String> {
+        let before = self.said.entry(slot).or_insert_with(|| what.to_owned());
+        (before != what).then(|| before.clone())
+    }
+
+    /// Somebody voted or proposed at this height.
+    pub(crate) fn note_voter(&mut self, name: PublicKey, height: Height) {
+        self.voters.insert((name, height));
+    }
+
+    /// Who voted or proposed at which heights.
+    pub(crate) fn voters(&self) -> Vec<(PublicKey, Height)> {
+        self.voters.iter().copied().collect()
+    }
+
+    /// The heights at which somebody voted or proposed, ascending.
+    pub(crate) fn heights_of(&self, name: PublicKey) -> Vec<Height> {
+        let all = (name, Height(0))..=(name, Height(u64::MAX));
+        self.voters.range(all).map(|(_, height)| *height).collect()
+    }
+}

@@ -1,0 +1,265 @@
+//! The cluster of a simulated sim: starts its servers, lets liars lie and partitions part, and shows
+//! everything to the oracle.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_consensus::{Message, Record};
+use metatopia_store::memory::MemoryDisk;
+use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
+
+use super::ambush::Ambush;
+use super::oracle::{Oracle, Wrong, record};
+use super::server::{Report, Server, Start};
+use super::setting::Setting;
+use super::twins::Schedule;
+use super::villain::{Deed, Villain};
+use crate::cluster::{Cluster, Opened, Scene};
+use crate::machine::FileChange;
+
+/// A decision that a server told of for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decided {
+    /// When.
+    pub at: Duration,
+    /// Who.
+    pub seat: usize,
+    /// Which height.
+    pub height: u64,
+    /// The round its turn was built in.
+    pub round: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Servers {
+    /// What they have in common.
+    pub setting: Arc<Setting>,
+    /// Who watches.
+    pub oracle: Oracle,
+    /// Where a server with an empty disk starts; at genesis if it is not here.
+    pub starts: BTreeMap<usize, Start>,
+    /// A partition that waits for its moment.
+    pub ambush: Option<Ambush>,
+    /// Who reaches whom in which round.
+    pub schedule: Option<Schedule>,
+    /// What was told, in order, each height once per seat.
+    pub decided: Vec<Decided>,
+    /// Seats that are expected to stop for good.
+    pub may_halt: Vec<usize>,
+    /// Why servers stopped.
+    pub halts: Vec<(usize, String)>,
+    /// Proposals with the round of an earlier quorum of prevotes that left honest servers.
+    pub proposed_again: u64,
+    /// Votes for nothing in place of a turn that left honest servers.
+    pub nil_votes: u64,
+    villains: BTreeMap<usize, Villain>,
+}
+
+impl Servers {
+    /// The servers of `setting`, some of which lie.
+    #[must_use]
+    pub fn new(setting: Arc<Setting>, liars: &[(usize, Deed)]) -> Self {
+        let seats: Vec<usize> = liars.iter().map(|(seat, _)| *seat).collect();
+        Self {
+            oracle: Oracle::new(&setting, &seats),
+            starts: BTreeMap::new(),
+            ambush: None,
+            schedule: None,
+            decided: Vec::new(),
+            may_halt: Vec::new(),
+            halts: Vec::new(),
+            proposed_again: 0,
+            nil_votes: 0,
+            villains: liars
+                .iter()
+                .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
+                .collect(),
+            setting,
+        }
+    }
+
+    fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
+        self.oracle.watch_clocks(scene.at, |seat| scene.wall(seat));
+    }
+
+    fn count(&mut self, message: &Message) {
+        match message {
+            Message::Proposal(p) if p.message.valid_round.is_some() => self.proposed_again += 1,
+            Message::Vote(v) if v.message.header.is_none() => self.nil_votes += 1,
+            _ => {}
+        }
+    }
+
+    fn note_villains_turn(&mut self, seat: usize, record: &Record) {
+        let Some(villain) = self.villains.get_mut(&seat) else {
+            return;
+        };
+        if let Record::Turn(turn) = record {
+            let recent: Vec<_> = self.oracle.history().turns().cloned().collect();
+            if let Some((id, why)) = villain.note_turn(&self.setting, turn, &recent) {
+                self.oracle.forbid(id, why);
+            }
+        }
+    }
+}
+
+impl Cluster for Servers {
+    type Server = Server;
+
+    fn peer(&self, seat: usize) -> PublicKey {
+        self.setting.name(seat)
+    }
+
+    fn open(
+        &mut self,
+        seat: usize,
+        now: Now,
+        disk: &mut MemoryDisk,
+    ) -> Result<Opened<Server>, String> {
+        let genesis = || Start {
+            base: self.setting.genesis_base(),
+            state: self.setting.genesis_state(),
+            fresh_key: true,
+        };
+        let start = self.starts.get(&seat).cloned().unwrap_or_else(genesis);
+        let opened = Server::open(&self.setting, seat, &start, now, disk)?;
+        if self.oracle.is_honest(seat) {
+            self.oracle.saw_start(seat, disk);
+        }
+        Ok(opened)
+    }
+
+    fn stamp(message: &Message) -> [u8; 8] {
+        let bytes = |digest: &[u8]| {
+            let mut stamp = [0; 8];
+            stamp.copy_from_slice(&digest[..8]);
+            stamp
+        };
+        match message {
+            Message::Proposal(signed) => bytes(&signed.signature.to_bytes()),
+            Message::Vote(signed) => bytes(&signed.signature.to_bytes()),
+            Message::Part(part) => {
+                let mut stamp = bytes(part.header.bytes());
+                stamp[0] ^= part.index;
+                stamp
+            }
+            Message::Decision(decision) => bytes(decision.id().bytes()),
+            other => bytes(&Digest::of("metatopia message stamp v1", &other.encode()).0),
+        }
+    }
+
+    fn describe(message: &Message) -> String {
+        let short = |id: &Option<HeaderId>| id.map_or("nil".to_owned(), |id| format!("{:?}", id.0));
+        match message {
+            Message::Vote(v) => {
+                let v = &v.message;
+                let kind = if v.kind == VoteKind::Prevote {
+                    "prevote"
+                } else {
+                    "precommit"
+                };
+                format!(
+                    "{kind} {}/{} {} by {:?}",
+                    v.height,
+                    v.round,
+                    short(&v.header),
+                    v.voter
+                )
+            }
+            Message::Proposal(p) => {
+                let p = &p.message;
+                let again = p
+                    .valid_round
+                    .map_or(String::new(), |r| format!(" again from {r}"));
+                format!("proposal {}/{} {:?}{again}", p.height, p.round, p.header.0)
+            }
+            Message::Decision(d) => format!("decision {} {:?}", d.height(), d.id().0),
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn leaves(&mut self, scene: &mut Scene<'_, Self>, to: usize, frame: &Message) -> Vec<Message> {
+        let from = scene.seat;
+        if self.oracle.is_honest(from) {
+            self.watch_clocks(scene);
+            self.oracle.saw_message(from, frame, scene.disk);
+            self.count(frame);
+        }
+        if self
+            .ambush
+            .as_mut()
+            .is_some_and(|ambush| !ambush.lets_pass(scene.at, from, to, frame))
+        {
+            return vec![];
+        }
+        if let (Some(schedule), Some(server)) = (&self.schedule, scene.server)
+            && !schedule.connects(
+                server.agreement().height(),
+                server.agreement().round(),
+                from,
+                to,
+            )
+        {
+            return vec![];
+        }
+        match self.villains.get(&from) {
+            Some(villain) => villain.twist(&self.setting, to, frame),
+            None => vec![frame.clone()],
+        }
+    }
+
+    fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
+        if !self.oracle.is_honest(scene.seat) {
+            return;
+        }
+        self.watch_clocks(scene);
+        match report {
+            Report::Decided(decision) => {
+                let height = decision.height().0;
+                let seat = scene.seat;
+                let known = |d: &&Decided| d.seat == seat && d.height == height;
+                if !self.decided.iter().rev().take(64).any(|d| known(&d)) {
+                    let round = decision.turn.header.round.0;
+                    self.decided.push(Decided {
+                        at: scene.at,
+                        seat,
+                        height,
+                        round,
+                    });
+                }
+                self.oracle.check_told(seat, &decision, scene.disk);
+            }
+            Report::Evidence(evidence) => {
+                self.oracle.saw_evidence(scene.seat, &evidence);
+            }
+        }
+    }
+
+    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+        let FileChange::Append(write) = change else {
+            return;
+        };
+        if self.oracle.is_honest(scene.seat) {
+            self.oracle.saw_write(scene.seat, write, scene.disk);
+        } else if let Some(record) = record(write) {
+            self.note_villains_turn(scene.seat, &record);
+        }
+    }
+
+    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
+        self.watch_clocks(scene);
+        self.halts.push((scene.seat, reason.to_owned()));
+        if self.oracle.is_honest(scene.seat) && !self.may_halt.contains(&scene.seat) {
+            self.oracle
+                .blame(Some(scene.seat), Wrong::Halted, || reason.to_owned());
+        }
+    }
+
+    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+        if self.oracle.is_honest(scene.seat) {
+            self.oracle.saw_death(scene.seat, scene.disk);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The sim that simulated servers run: its keys, its genesis, and how servers are set up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use metatopia_consensus::{Base, Config, Controls, Patience};
+use metatopia_types::{
+    Act, Contact, Digest, Envelope, Height, Lane, Member, PublicKey, Roster, Seq, Sign,
+    SignedEnvelope, SimId, ValidatorSet, Verify,
+};
+
+use super::ledger::{Ledger, LedgerState, led_by};
+use super::signatures::Scheme;
+use crate::clock::DAWN;
+
+/// The rules that simulated servers run.
+pub const ENGINE: u32 = 1;
+
+/// Numbers keys of players and the admin, far from those of servers.
+const PLAYER_KEYS: u64 = 1_000_000;
+
+/// What all servers of one simulated sim have in common.
+pub struct Setting {
+    /// The sim.
+    pub sim: SimId,
+    /// Its signatures.
+    pub scheme: Scheme,
+    /// Checks them.
+    pub verifier: Arc<dyn Verify>,
+    /// The key in each seat, ascending except for twins.
+    pub keys: Vec<Arc<dyn Sign>>,
+    /// The admin's key.
+    pub admin: Arc<dyn Sign>,
+    /// So many of the first seats vote at genesis.
+    pub founders: usize,
+    /// Least time between two turns, in milliseconds.
+    pub turn_length: u64,
+    /// How long servers wait for what.
+    pub patience: Patience,
+    /// Rules that servers break.
+    pub controls: Controls,
+    /// Who leads, whatever the roster says.
+    pub leaders: Option<Vec<PublicKey>>,
+    /// After how many turns a server writes its state down and starts from there next time.
+    pub snapshot_every: Option<u64>,
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setting")
+            .field("scheme", &self.scheme)
+            .field("seats", &self.keys.len())
+            .field("founders", &self.founders)
+            .field("turn_length", &self.turn_length)
+            .field("patience", &self.patience)
+            .field("controls", &self.controls)
+            .field("leaders", &self.leaders)
+            .field("snapshot_every", &self.snapshot_every)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Setting {
+    /// A sim of `founders` servers, with seats for `seats`.
+    #[must_use]
+    pub fn new(scheme: Scheme, founders: usize, seats: usize) -> Self {
+        Self {
+            sim: SimId(Digest::of("metatopia simulated sim v1", b"agreement")),
+            scheme,
+            verifier: scheme.verifier(),
+            keys: scheme.keys(seats),
+            admin: scheme.key(PLAYER_KEYS),
+            founders,
+            turn_length: 1,
+            patience: Patience::default(),
+            controls: Controls::default(),
+            leaders: None,
+            snapshot_every: None,
+        }
+    }
+
+    /// The name of the server in `seat`.
+    #[must_use]
+    pub fn name(&self, seat: usize) -> PublicKey {
+        self.keys[seat].public()
+    }
+
+    /// The state before the first turn.
+    #[must_use]
+    pub fn genesis_state(&self) -> LedgerState {
+        let member = || Member {
+            power: 1,
+            contact: Contact::default(),
+        };
+        let members: BTreeMap<_, _> = (0..self.founders)
+            .map(|seat| (self.name(seat), member()))
+            .collect();
+        let roster = Roster::genesis(members).expect("a sim has founders");
+        LedgerState::genesis(self.sim, roster)
+    }
+
+    /// Where agreement starts from before the first turn.
+    #[must_use]
+    pub fn genesis_base(&self) -> Base {
+        Base::genesis(DAWN, self.genesis_state().root(), &self.genesis_set())
+    }
+
+    /// Who votes first.
+    #[must_use]
+    pub fn genesis_set(&self) -> ValidatorSet {
+        let state = self.genesis_state();
+        let set = state.roster.newest_set();
+        self.leaders
+            .as_ref()
+            .map_or_else(|| set.clone(), |leaders| led_by(set, leaders))
+    }
+
+    /// An application that goes on from `state`.
+    #[must_use]
+    pub fn ledger(&self, state: LedgerState) -> Ledger {
+        Ledger::new(
+            self.sim,
+            self.admin.public(),
+            Arc::clone(&self.verifier),
+            state,
+        )
+        .with_leaders(self.leaders.clone())
+    }
+
+    /// How the server in `seat` is set up.
+    #[must_use]
+    pub fn config(&self, seat: usize, fresh_key: bool) -> Config {
+        Config {
+            sim: self.sim,
+            engine: ENGINE,
+            turn_length: self.turn_length,
+            signer: Arc::clone(&self.keys[seat]),
+            scheme: Arc::clone(&self.verifier),
+            fresh_key,
+            patience: self.patience,
+            controls: self.controls,
+        }
+    }
+
+    /// An act of a player; players are numbered from 0, and have one lane each.
+    #[must_use]
+    pub fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope {
+        self.envelope(
+            &*self.scheme.key(PLAYER_KEYS + 1 + player),
+            seq,
+            last_valid,
+            act,
+        )
+    }
+
+    /// An act of any key.
+    #[must_use]
+    pub fn envelope(
+        &self,
+        key: &dyn Sign,
+        seq: u64,
+        last_valid: Height,
+        act: Act,
+    ) -> SignedEnvelope {
+        let author = key.public();
+        Envelope {
+            sim: self.sim,
+            author,
+            lane: Lane(0),
+            seq: Seq(seq),
+            last_valid,
+            act,
+        }
+        .sign(key)
+    }
+}

@@ -1,0 +1,286 @@
+//! Servers that lie: what a Byzantine server sends in place of what its honest inside wants to say.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use metatopia_consensus::limits::PART_BYTES;
+use metatopia_consensus::{Message, Part};
+use metatopia_types::{
+    Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Signature, Turn,
+    wire,
+};
+
+use super::setting::Setting;
+
+/// What a liar does with its own turns and votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Proposes, and gives nobody the turn.
+    WithholdAll,
+    /// Gives the turn to one server only.
+    WithholdAllButOne,
+    /// Proposes two good turns, to different servers, and votes for each where it sent it.
+    TwoTurns,
+    /// Sends parts that do not add up to the turn.
+    CorruptParts,
+    /// Proposes turns that break a rule, every time another one.
+    VoidTurns,
+    /// Says that its turn was built in a later round than it is, so that others look absent.
+    OverclaimRound,
+    /// Votes for a turn here and for nothing there.
+    TwoVotes,
+    /// Says nothing at all.
+    Mute,
+}
+
+impl Deed {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::WithholdAll,
+        Self::WithholdAllButOne,
+        Self::TwoTurns,
+        Self::CorruptParts,
+        Self::VoidTurns,
+        Self::OverclaimRound,
+        Self::TwoVotes,
+        Self::Mute,
+    ];
+}
+
+/// A liar in one seat.
+#[derive(Debug)]
+pub(crate) struct Villain {
+    seat: usize,
+    deed: Deed,
+    /// Its own turns, and what it shows of them.
+    turns: BTreeMap<HeaderId, Arc<Turn>>,
+    variants: BTreeMap<HeaderId, Arc<Turn>>,
+    last_seen: Option<HeaderId>,
+}
+
+/// A turn that nobody honest may vote for, and why.
+pub(crate) type Forbidden = Option<(HeaderId, &'static str)>;
+
+impl Villain {
+    pub(crate) fn new(seat: usize, deed: Deed) -> Self {
+        Self {
+            seat,
+            deed,
+            turns: BTreeMap::new(),
+            variants: BTreeMap::new(),
+            last_seen: None,
+        }
+    }
+
+    /// The server wrote down a turn: perhaps its own.
+    pub(crate) fn note_turn(
+        &mut self,
+        setting: &Setting,
+        turn: &Arc<Turn>,
+        recent: &[Arc<Turn>],
+    ) -> Forbidden {
+        self.last_seen = Some(turn.id());
+        let own = turn.header.proposer == setting.name(self.seat);
+        if !own || self.turns.contains_key(&turn.id()) || self.variants.contains_key(&turn.id()) {
+            return None;
+        }
+        let mut variant = Turn::clone(turn);
+        let why = match self.deed {
+            Deed::TwoTurns => {
+                variant.header.time = variant.header.time.plus(setting.turn_length);
+                None
+            }
+            Deed::OverclaimRound => {
+                let everybody = u32::try_from(setting.founders).unwrap_or(u32::MAX);
+                variant.header.round = Round(variant.header.round.0 + everybody);
+                Some("it claims a later round")
+            }
+            Deed::VoidTurns => Some(spoil(setting, &mut variant, recent, self.turns.len())),
+            _ => return None,
+        };
+        let forbidden = why.map(|why| (variant.id(), why));
+        self.turns.insert(turn.id(), Arc::clone(turn));
+        self.variants.insert(turn.id(), Arc::new(variant));
+        forbidden
+    }
+
+    /// What really goes out to the server in seat `to`.
+    pub(crate) fn twist(&self, setting: &Setting, to: usize, message: &Message) -> Vec<Message> {
+        let honest = vec![message.clone()];
+        match self.deed {
+            Deed::Mute => vec![],
+            Deed::WithholdAll if carries_turn(message) => vec![],
+            Deed::WithholdAllButOne if carries_turn(message) => {
+                let lucky = (self.seat + 1) % setting.founders;
+                if to == lucky { honest } else { vec![] }
+            }
+            Deed::CorruptParts => vec![corrupt(message)],
+            Deed::VoidTurns | Deed::OverclaimRound => self.substitute(setting, message),
+            Deed::TwoTurns => match to % 3 {
+                0 => {
+                    let mut both = self.substitute(setting, message);
+                    both.retain(|variant| variant != message);
+                    both.insert(0, message.clone());
+                    both
+                }
+                1 => self.substitute(setting, message),
+                _ => honest,
+            },
+            Deed::TwoVotes if to.is_multiple_of(2) => self.other_vote(setting, message),
+            Deed::TwoVotes | Deed::WithholdAll | Deed::WithholdAllButOne => honest,
+        }
+    }
+
+    /// The same message about the variant of a turn.
+    fn substitute(&self, setting: &Setting, message: &Message) -> Vec<Message> {
+        let key = &*setting.keys[self.seat];
+        let variant = |id: &HeaderId| self.variants.get(id);
+        match message {
+            Message::Proposal(signed) if signed.message.proposer == key.public() => {
+                let Some(turn) = variant(&signed.message.header) else {
+                    return vec![message.clone()];
+                };
+                let mut proposal = signed.message.clone();
+                proposal.header = turn.id();
+                vec![Message::Proposal(proposal.sign(setting.sim, key))]
+            }
+            Message::Vote(signed) if signed.message.voter == key.public() => {
+                let turn = signed.message.header.as_ref().and_then(variant);
+                let Some(turn) = turn else {
+                    return vec![message.clone()];
+                };
+                let mut vote = signed.message.clone();
+                vote.header = Some(turn.id());
+                vec![Message::Vote(vote.sign(setting.sim, key))]
+            }
+            Message::Part(part) => match variant(&part.header) {
+                // All parts of the variant for the first one, and nothing for the others.
+                Some(turn) if part.index == 0 => parts(turn).map(Message::Part).collect(),
+                Some(_) => vec![],
+                None => vec![message.clone()],
+            },
+            _ => vec![message.clone()],
+        }
+    }
+
+    /// Its own vote, for something else.
+    fn other_vote(&self, setting: &Setting, message: &Message) -> Vec<Message> {
+        let key = &*setting.keys[self.seat];
+        match message {
+            Message::Vote(signed) if signed.message.voter == key.public() => {
+                let mut vote = signed.message.clone();
+                vote.header = if vote.header.is_some() {
+                    None
+                } else {
+                    self.last_seen
+                };
+                vec![Message::Vote(vote.sign(setting.sim, key))]
+            }
+            _ => vec![message.clone()],
+        }
+    }
+}
+
+const fn carries_turn(message: &Message) -> bool {
+    matches!(message, Message::Part(_) | Message::Decision(_))
+}
+
+fn corrupt(message: &Message) -> Message {
+    let mut message = message.clone();
+    if let Message::Part(part) = &mut message
+        && let Some(last) = part.bytes.last_mut()
+    {
+        *last ^= 1;
+    }
+    message
+}
+
+/// The pieces of a turn as they go over the wire.
+pub(crate) fn parts(turn: &Turn) -> impl Iterator<Item = Part> {
+    let (height, header, bytes) = (turn.header.height, turn.id(), wire::encode(turn));
+    let pieces: Vec<Vec<u8>> = bytes.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
+    let total = u8::try_from(pieces.len()).expect("a turn has few parts");
+    (0..total).zip(pieces).map(move |(index, bytes)| Part {
+        height,
+        header,
+        index,
+        total,
+        bytes,
+    })
+}
+
+/// Breaks one of the rules that make a turn void. `number` chooses which.
+fn spoil(setting: &Setting, turn: &mut Turn, recent: &[Arc<Turn>], number: usize) -> &'static str {
+    let height = turn.header.height;
+    let player = |seq: u64, last_valid: Height| setting.act(900, seq, last_valid, Act::Heartbeat);
+    let soon = height.plus(100);
+    match number % 14 {
+        0 => {
+            turn.header.root = Root(Digest::of("no such root", &[]));
+            "another root"
+        }
+        1 => {
+            turn.header.next_validators = Default::default();
+            "other next validators"
+        }
+        2 => {
+            turn.header.validators = Default::default();
+            "other validators"
+        }
+        3 => {
+            turn.header.time = turn.header.time.plus(3_600_000);
+            "an hour ahead of every clock"
+        }
+        4 => {
+            turn.header.time = Millis(0);
+            "before the turn before it"
+        }
+        5 => {
+            turn.header.previous = HeaderId(Digest::of("no such turn", &[]));
+            "another turn before it"
+        }
+        6 => {
+            turn.header.engine += 1;
+            "other rules"
+        }
+        7 => {
+            turn.header.acts = Digest::of("no such acts", &[]);
+            "a header that commits to another body"
+        }
+        8 => {
+            turn.header.proposer = PublicKey([9; 32]);
+            "built by somebody else"
+        }
+        9 => {
+            let mut forged = player(1, soon);
+            forged.signature = Signature::from_bytes([7; 64]);
+            put(turn, vec![forged]);
+            "an act with a wrong signature"
+        }
+        10 => {
+            put(turn, vec![player(1, Height(height.0 - 1))]);
+            "an act that expired"
+        }
+        11 => {
+            let again = recent.iter().rev().flat_map(|turn| turn.body.acts()).next();
+            let twice = [player(1, soon), setting.act(900, 1, soon, Act::Leave)];
+            put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
+            "an act that was used up"
+        }
+        12 => {
+            put(turn, vec![player(1, height.plus(2_000))]);
+            "an act that is valid for too long"
+        }
+        _ => {
+            (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
+            "a blob that is not there"
+        }
+    }
+}
+
+/// Other acts, with a header that commits to them.
+fn put(turn: &mut Turn, acts: Vec<metatopia_types::SignedEnvelope>) {
+    turn.body = Body::new(acts, Vec::new()).expect("a few acts are a body");
+    (turn.header.acts, turn.header.act_count) = turn.body.acts_root();
+    (turn.header.blobs, turn.header.blob_count) = turn.body.blobs_root();
+}
