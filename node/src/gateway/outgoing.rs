@@ -1,0 +1,370 @@
+//! What waits to be sent to one client: a bounded queue of frames that must all arrive, and one
+//! place for a frame that only matters until there is a newer one.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::{sync::Notify, time::sleep};
+
+use super::{CloseCode, Delivery, GatewayLimits, SendError, Sent};
+use crate::framing;
+
+/// What holding one frame costs beside its bytes.
+const FRAME_OVERHEAD_BYTES: usize = 64;
+
+/// Frames are gathered up to this size into one write.
+const BATCH_BYTES: usize = 32 * 1024;
+
+/// What is held for all clients together, shared by their queues.
+pub(super) type Held = Arc<AtomicUsize>;
+
+/// How the session is to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The reliable queue overflowed.
+    TooSlow,
+    /// The node asked for it.
+    Asked(CloseCode, String),
+}
+
+/// What the writer does next.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Write the batch, then report this as [`written`](Outgoing::written).
+    Write(Taken),
+    /// Everything is written that was queued before the end.
+    Finish,
+}
+
+/// What the frames of one batch cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    reliable: usize,
+    all: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    reliable: VecDeque<Bytes>,
+    /// Cost of the reliable frames, queued and being written.
+    reliable_held: usize,
+    latest: Option<Bytes>,
+    /// Cost of all that is held, as counted in the common sum.
+    held: usize,
+    ending: Option<Ending>,
+}
+
+/// The queue between the node's loop and the task that writes to one client.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    state: Mutex<State>,
+    filled: Notify,
+    ending: Notify,
+    limits: GatewayLimits,
+    held_by_all: Held,
+}
+
+fn cost(frame: &Bytes) -> usize {
+    frame.len() + FRAME_OVERHEAD_BYTES
+}
+
+impl Outgoing {
+    pub(super) fn new(limits: GatewayLimits, held_by_all: Held) -> Self {
+        Self {
+            state: Mutex::default(),
+            filled: Notify::new(),
+            ending: Notify::new(),
+            limits,
+            held_by_all,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, state: &mut State, cost: usize) {
+        state.held += cost;
+        self.held_by_all.fetch_add(cost, Ordering::Relaxed);
+    }
+
+    fn subtract(&self, state: &mut State, cost: usize) {
+        state.held -= cost;
+        self.held_by_all.fetch_sub(cost, Ordering::Relaxed);
+    }
+
+    /// Queues a frame; never waits.
+    pub(super) fn push(&self, delivery: Delivery, frame: Bytes) -> Result<Sent, SendError> {
+        let (bytes, max) = (frame.len(), self.limits.frame_out_bytes_max);
+        if bytes == 0 || bytes > max {
+            return Err(SendError::Size { bytes, max });
+        }
+        let mut state = self.lock();
+        if state.ending.is_some() {
+            return Err(SendError::Gone);
+        }
+        let cost = cost(&frame);
+        let mut sent = Sent::Queued;
+        match delivery {
+            Delivery::Reliable => {
+                let over = state.reliable_held + cost > self.limits.reliable_bytes_max;
+                if over || self.is_unfair(&state, cost) {
+                    drop(state);
+                    self.end(Ending::TooSlow);
+                    return Err(SendError::TooSlow);
+                }
+                state.reliable_held += cost;
+                state.reliable.push_back(frame);
+            }
+            Delivery::Latest => {
+                if let Some(older) = state.latest.take() {
+                    self.subtract(&mut state, self::cost(&older));
+                    sent = Sent::Replaced;
+                }
+                if self.is_unfair(&state, cost) {
+                    return Ok(Sent::Dropped);
+                }
+                state.latest = Some(frame);
+            }
+        }
+        self.add(&mut state, cost);
+        drop(state);
+        self.filled.notify_one();
+        Ok(sent)
+    }
+
+    /// All clients together hold too much, and this one would hold more than a fair share.
+    fn is_unfair(&self, state: &State, cost: usize) -> bool {
+        let all = self.held_by_all.load(Ordering::Relaxed) + cost;
+        all > self.limits.held_bytes_max && state.held + cost > self.limits.fair_share_bytes()
+    }
+
+    /// Ends the session: at once if the client is too slow, else after what is queued. The first
+    /// ending stays.
+    pub(super) fn end(&self, ending: Ending) {
+        let mut state = self.lock();
+        if state.ending.is_some() {
+            return;
+        }
+        state.latest = None;
+        if ending == Ending::TooSlow {
+            state.reliable.clear();
+        }
+        state.ending = Some(ending);
+        drop(state);
+        self.ending.notify_one();
+        self.filled.notify_one();
+    }
+
+    /// Waits for something to write and encodes a batch of it. Nothing is lost when this is
+    /// cancelled while it waits.
+    pub(super) async fn take(&self, batch: &mut Vec<u8>) -> Step {
+        loop {
+            if let Some(step) = self.try_take(batch) {
+                return step;
+            }
+            self.filled.notified().await;
+        }
+    }
+
+    fn try_take(&self, batch: &mut Vec<u8>) -> Option<Step> {
+        let mut state = self.lock();
+        // All of it stays counted until it is written.
+        let mut taken = Taken::default();
+        while batch.len() < BATCH_BYTES
+            && let Some(frame) = state.reliable.pop_front()
+        {
+            taken.reliable += cost(&frame);
+            framing::encode(&frame, batch);
+        }
+        taken.all = taken.reliable;
+        if let Some(frame) = state.latest.take() {
+            taken.all += cost(&frame);
+            framing::encode(&frame, batch);
+        }
+        match batch.is_empty() {
+            false => Some(Step::Write(taken)),
+            true => state.ending.is_some().then_some(Step::Finish),
+        }
+    }
+
+    /// The transport has taken what [`take`](Self::take) handed out.
+    pub(super) fn written(&self, taken: Taken) {
+        let mut state = self.lock();
+        state.reliable_held -= taken.reliable;
+        self.subtract(&mut state, taken.all);
+    }
+
+    /// Waits until the session must end, whether or not everything is written: at once when the
+    /// client is too slow, `linger` after the node asked for it.
+    pub(super) async fn overdue(&self, linger: Duration) -> Ending {
+        loop {
+            let ending = self.lock().ending.clone();
+            match ending {
+                Some(Ending::TooSlow) => return Ending::TooSlow,
+                Some(asked) => {
+                    sleep(linger).await;
+                    return asked;
+                }
+                None => self.ending.notified().await,
+            }
+        }
+    }
+
+    /// How the session is to end, if that is known.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.lock().ending.clone()
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        let held = self.lock().held;
+        self.held_by_all.fetch_sub(held, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> GatewayLimits {
+        GatewayLimits {
+            frame_out_bytes_max: 1_000,
+            reliable_bytes_max: 5_000,
+            held_bytes_max: 8_000,
+            clients_max: 8,
+            ..GatewayLimits::default()
+        }
+    }
+
+    fn frame(byte: u8) -> Bytes {
+        Bytes::from(vec![byte; 1_000 - FRAME_OVERHEAD_BYTES])
+    }
+
+    #[test]
+    fn the_reliable_queue_is_bounded_and_overflow_is_final() {
+        let held = Held::default();
+        let outgoing = Outgoing::new(limits(), held.clone());
+        for _ in 0..5 {
+            assert_eq!(
+                outgoing.push(Delivery::Reliable, frame(1)),
+                Ok(Sent::Queued)
+            );
+        }
+        assert_eq!(held.load(Ordering::Relaxed), 5_000);
+
+        assert_eq!(
+            outgoing.push(Delivery::Reliable, frame(1)),
+            Err(SendError::TooSlow)
+        );
+        assert_eq!(
+            outgoing.push(Delivery::Latest, frame(1)),
+            Err(SendError::Gone)
+        );
+        assert_eq!(outgoing.ending(), Some(Ending::TooSlow));
+        drop(outgoing);
+        assert_eq!(held.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn of_latest_frames_only_the_newest_is_held() {
+        let held = Held::default();
+        let outgoing = Outgoing::new(limits(), held.clone());
+        assert_eq!(outgoing.push(Delivery::Latest, frame(0)), Ok(Sent::Queued));
+        for n in 1..100 {
+            assert_eq!(
+                outgoing.push(Delivery::Latest, frame(n)),
+                Ok(Sent::Replaced)
+            );
+        }
+        assert_eq!(held.load(Ordering::Relaxed), 1_000);
+
+        let mut batch = Vec::new();
+        let Some(Step::Write(taken)) = outgoing.try_take(&mut batch) else {
+            panic!("nothing")
+        };
+        assert_eq!(
+            taken,
+            Taken {
+                reliable: 0,
+                all: 1_000
+            }
+        );
+        let mut wanted = Vec::new();
+        framing::encode(&frame(99), &mut wanted);
+        assert_eq!(batch, wanted);
+    }
+
+    #[test]
+    fn a_stream_of_reliable_frames_does_not_starve_the_latest() {
+        let outgoing = Outgoing::new(limits(), Held::default());
+        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
+        outgoing.push(Delivery::Latest, frame(2)).unwrap();
+        outgoing.push(Delivery::Reliable, frame(3)).unwrap();
+
+        let mut batch = Vec::new();
+        outgoing.try_take(&mut batch);
+
+        let mut wanted = Vec::new();
+        for n in [1, 3, 2] {
+            framing::encode(&frame(n), &mut wanted);
+        }
+        assert_eq!(batch, wanted);
+    }
+
+    #[test]
+    fn when_all_hold_too_much_those_above_a_fair_share_go() {
+        let held = Held::default();
+        let [greedy, modest] = [(); 2].map(|()| Outgoing::new(limits(), held.clone()));
+        let others = Outgoing::new(limits(), held);
+        for _ in 0..4 {
+            greedy.push(Delivery::Reliable, frame(1)).unwrap();
+            others.push(Delivery::Reliable, frame(1)).unwrap();
+        }
+
+        assert_eq!(modest.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
+        assert_eq!(greedy.push(Delivery::Latest, frame(1)), Ok(Sent::Dropped));
+        assert_eq!(
+            greedy.push(Delivery::Reliable, frame(1)),
+            Err(SendError::TooSlow)
+        );
+    }
+
+    #[tokio::test]
+    async fn what_was_queued_before_the_end_is_written_and_nothing_after() {
+        let outgoing = Outgoing::new(limits(), Held::default());
+        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
+        outgoing.end(Ending::Asked(CloseCode::DONE, "bye".into()));
+        assert_eq!(
+            outgoing.push(Delivery::Reliable, frame(2)),
+            Err(SendError::Gone)
+        );
+
+        let mut batch = Vec::new();
+        let Step::Write(taken) = outgoing.take(&mut batch).await else {
+            panic!("nothing")
+        };
+        outgoing.written(taken);
+        batch.clear();
+        assert!(matches!(outgoing.take(&mut batch).await, Step::Finish));
+        let ending = outgoing.overdue(Duration::ZERO).await;
+        assert_eq!(ending, Ending::Asked(CloseCode::DONE, "bye".into()));
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused() {
+        let outgoing = Outgoing::new(limits(), Held::default());
+        for bytes in [0, 1_001] {
+            let refused = outgoing.push(Delivery::Reliable, Bytes::from(vec![0; bytes]));
+            assert_eq!(refused, Err(SendError::Size { bytes, max: 1_000 }));
+        }
+    }
+}

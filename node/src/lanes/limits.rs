@@ -1,0 +1,73 @@
+//! The bounds of lanes, and how peers are dialled.
+
+use std::time::Duration;
+
+use metatopia_types::limits::TURN_BYTES_MAX;
+
+/// Largest frame: a decided turn with its certificate, and what encodes around them.
+pub const FRAME_BYTES_MAX: usize = 512 * 1024;
+const _: () = assert!(FRAME_BYTES_MAX >= TURN_BYTES_MAX + 32 * 1024);
+
+/// The bounds of one session.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneLimits {
+    /// Largest frame, in bytes, either way.
+    pub frame_bytes_max: usize,
+    /// Bytes that may wait to be sent to one peer; more means the peer is too slow.
+    pub send_bytes_max: usize,
+    /// Bytes received from one peer that may wait to be handled.
+    pub receive_bytes_max: usize,
+    /// A heartbeat is sent when nothing was for this long.
+    pub heartbeat: Duration,
+    /// A session ends when nothing was received, or nothing could be written, for this long.
+    pub silence: Duration,
+}
+
+impl Default for LaneLimits {
+    fn default() -> Self {
+        Self {
+            frame_bytes_max: FRAME_BYTES_MAX,
+            // Sixteen of the largest frames; at 12 votes of 200 bytes a turn, an hour of votes.
+            send_bytes_max: 8 * 1024 * 1024,
+            receive_bytes_max: 4 * 1024 * 1024,
+            heartbeat: Duration::from_millis(250),
+            silence: Duration::from_secs(1),
+        }
+    }
+}
+
+/// How missing peers are dialled, and how long connections may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Redial {
+    /// Time before the first new try.
+    pub first: Duration,
+    /// The time doubles with every failure up to this; a session that lasted this long resets it.
+    pub max: Duration,
+    /// The side with the larger id waits this much longer, so that a pair seldom dials twice.
+    pub larger_waits: Duration,
+    /// A connection on which no session has opened by then is closed.
+    pub open_within: Duration,
+    /// Two connections made within this time of each other count as both sides dialling at once.
+    pub same_time: Duration,
+}
+
+impl Default for Redial {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(50),
+            max: Duration::from_secs(2),
+            larger_waits: Duration::from_millis(50),
+            open_within: Duration::from_secs(2),
+            same_time: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Settings of all lanes of a server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Config {
+    /// Bounds of each session.
+    pub limits: LaneLimits,
+    /// Dialling.
+    pub redial: Redial,
+}
