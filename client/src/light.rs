@@ -4,8 +4,9 @@ use alloc::{sync::Arc, vec::Vec};
 
 use metatopia_protocol::Link;
 use metatopia_types::{
-    Certificate, CertificateError, Header, Height, Outcome, Receipt, ReceiptError, SignedEnvelope,
-    SimId, StateProof, StateProofError, ValidatorSet, ValidatorSetError, Verify, limits, wire,
+    ActId, Certificate, CertificateError, Header, Height, Outcome, Receipt, ReceiptError,
+    SignedEnvelope, SimId, StateProof, StateProofError, ValidatorSet, ValidatorSetError, Verify,
+    limits, wire,
 };
 
 /// Sets that are remembered; older receipts are asked for anew. 1,024 sets of 31 take 1.2 MiB.
@@ -169,7 +170,8 @@ impl LightClient {
         Ok(receipt.verify(self.sim, act, set, &*self.scheme)?)
     }
 
-    /// The outcomes of the turn of height `turn`, by place, out of the certified state after it.
+    /// The acts of the turn of height `turn` with their outcomes, by place, out of the certified
+    /// state after it.
     ///
     /// # Errors
     /// See [`Distrust`].
@@ -179,7 +181,7 @@ impl LightClient {
         proof: &StateProof,
         header: &Header,
         certificate: &Certificate,
-    ) -> Result<Vec<Outcome>, Distrust> {
+    ) -> Result<Vec<(ActId, Outcome)>, Distrust> {
         if header.height != turn.plus(limits::ROOT_LAG) {
             return Err(Distrust::OtherHeight {
                 header: header.height,
@@ -188,7 +190,7 @@ impl LightClient {
         }
         self.believe(header, certificate)?;
         proof.verify(header.root)?;
-        if proof.key != metatopia_sim::outcomes_key(turn) {
+        if proof.key != metatopia_sim::World::outcomes_key(turn) {
             return Err(Distrust::NotOutcomes);
         }
         wire::decode(&proof.content, limits::LEAF_BYTES_MAX).map_err(|_| Distrust::NotOutcomes)

@@ -384,10 +384,10 @@ impl Session {
         let Answer::Links(links) = *answer else {
             return;
         };
-        for link in links
-            .iter()
-            .filter(|link| link.header.height >= self.light.newest())
-        {
+        for link in &links {
+            if link.header.height < self.light.newest() {
+                continue;
+            }
             if let Err(distrust) = self.light.follow(link) {
                 return self.event(Event::Distrusted(distrust));
             }

@@ -28,7 +28,7 @@ pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
 use metatopia_types::{limits, wire, wire::DecodeError};
-pub use question::{Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry, SourceFile};
+pub use question::{Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry};
 pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
 
 /// The version in every hello; a node that speaks another says so and hangs up.

@@ -73,8 +73,8 @@ pub enum Answer {
     Outcomes(Box<(StateProof, Header, Certificate)>),
     /// Set changes.
     Links(Vec<Link>),
-    /// The manifest, encoded, and the files.
-    Source(Vec<u8>, Vec<SourceFile>),
+    /// The package, manifest and files, in its canonical encoding: it re-hashes to its id.
+    Source(Vec<u8>),
     /// One entry per event, in the order of delivery.
     Order(Vec<OrderEntry>),
     /// The root.
@@ -116,15 +116,6 @@ pub struct Link {
 impl Link {
     /// Links in one answer: 32 of them, each with up to 31 signatures, stay below 256 KiB.
     pub const PER_ANSWER_MAX: usize = 32;
-}
-
-/// A file of a package.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceFile {
-    /// Its path in the package.
-    pub path: String,
-    /// Its text.
-    pub text: String,
 }
 
 /// A script that runs.

@@ -1,1 +1,45 @@
-//! The sans-IO server of one sim: agreement, simulation, log, mempool and client sessions.
+//! One server of one sim, sans-IO.
+//!
+//! A [`Replica`] composes agreement, the simulated world, the log, the mempool and the sessions of
+//! clients into one machine: [`Replica::handle`] takes what happened, [`Replica::poll`] gives what
+//! to do, [`Replica::deadline`] says when to wake it. It opens no socket or file, reads no clock,
+//! and starts no thread; the driver does, and the simulated world plays the driver in tests.
+//!
+//! Nothing leaves before the records that it relies on are durable, and no client hears of a turn
+//! that a crash could still undo.
+//!
+//! ```
+//! use metatopia_consensus::Position;
+//! use metatopia_replica::Outbox;
+//!
+//! let mut outbox = Outbox::default();
+//! assert_eq!(outbox.pass(Position(1), "a vote"), None);
+//! assert_eq!(outbox.synced(Position(1)), ["a vote"]);
+//! ```
+#![forbid(unsafe_code)]
+
+mod answers;
+mod archive;
+mod effect;
+mod ledger;
+pub mod mempool;
+mod message;
+mod outbox;
+mod replica;
+mod sessions;
+mod start;
+mod status;
+mod telling;
+
+pub use effect::{Asker, Effect, Input, Reader};
+pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
+pub use outbox::Outbox;
+pub use replica::{Config, QUESTIONS_MAX, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL};
+pub use sessions::{
+    CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SessionEffect, Sessions,
+};
+pub use start::{
+    RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decode_snapshot, encode_snapshot,
+    find_decisions,
+};
+pub use status::Status;

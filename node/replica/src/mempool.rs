@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_protocol::{SubmitRefusal, Submission};
+use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_sim::{ActFault, LaneWindows};
 use metatopia_types::{
     Act, ActId, Blob, Body, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, Verify,
@@ -71,13 +71,15 @@ pub struct Mempool {
     next_author: PublicKey,
 }
 
-/// An act that left the pool.
+/// An act that left the pool without being decided.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Departure {
     /// Which.
     pub act: ActId,
     /// Who waits for news of it.
     pub origin: Origin,
+    /// Why it can never be decided.
+    pub why: SubmitRefusal,
 }
 
 impl Mempool {
@@ -96,7 +98,9 @@ impl Mempool {
     /// Is this very act, signature and all, here? Then its signature has been checked.
     #[must_use]
     pub fn has_checked(&self, act: &SignedEnvelope) -> bool {
-        self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
+        self.pending
+            .get(&act.id())
+            .is_some_and(|pending| pending.submission.act == *act)
     }
 
     /// Takes an act in; one that waits already stays, and reports to the newer origin.
@@ -135,24 +139,33 @@ impl Mempool {
         }
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
-        self.pending.insert(id, Pending { submission, bytes, origin, bucket });
+        self.pending.insert(
+            id,
+            Pending {
+                submission,
+                bytes,
+                origin,
+                bucket,
+            },
+        );
         Ok(id)
     }
 
-    fn check_shape(
-        &self,
-        submission: &Submission,
-        gate: Gate<'_>,
-    ) -> Result<usize, SubmitRefusal> {
+    fn check_shape(&self, submission: &Submission, gate: Gate<'_>) -> Result<usize, SubmitRefusal> {
         let envelope = &submission.act.envelope;
         let bytes = wire::encode(&submission.act).len();
         if bytes > limits::ENVELOPE_BYTES_MAX {
-            return Err(SubmitRefusal::TooLong(u32::try_from(bytes).unwrap_or(u32::MAX)));
+            return Err(SubmitRefusal::TooLong(
+                u32::try_from(bytes).unwrap_or(u32::MAX),
+            ));
         }
         if envelope.sim != gate.sim {
             return Err(SubmitRefusal::OtherSim(envelope.sim));
         }
-        gate.windows.admission(gate.height, None).check(envelope).map_err(refusal)?;
+        gate.windows
+            .admission(gate.height, None)
+            .check(envelope)
+            .map_err(refusal)?;
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
             _ => None,
@@ -173,12 +186,14 @@ impl Mempool {
         stranger: bool,
         bytes: usize,
     ) -> Result<(), SubmitRefusal> {
-        let of_author = self.authors.get(&act.envelope.author).map_or(0, BTreeMap::len);
+        let of_author = self
+            .authors
+            .get(&act.envelope.author)
+            .map_or(0, BTreeMap::len);
         let of_strangers = self.strangers.get(&origin).copied().unwrap_or(0);
         // Strangers that other servers vouch for share no bucket: their own server counted them.
-        let crowded = stranger
-            && matches!(origin, Origin::Client(_))
-            && of_strangers >= STRANGER_PENDING_MAX;
+        let crowded =
+            stranger && matches!(origin, Origin::Client(_)) && of_strangers >= STRANGER_PENDING_MAX;
         if of_author >= AUTHOR_PENDING_MAX || crowded {
             return Err(SubmitRefusal::QuotaExceeded);
         }
@@ -196,9 +211,7 @@ impl Mempool {
             .authors
             .range(self.next_author..)
             .chain(self.authors.range(..self.next_author))
-            .map(|(author, lanes)| {
-                (*author, lanes.values().rev().copied().collect())
-            })
+            .map(|(author, lanes)| (*author, lanes.values().rev().copied().collect()))
             .collect();
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
         let (mut act_bytes, mut blob_bytes) = (0, 0);
@@ -230,26 +243,36 @@ impl Mempool {
         Body::new(acts, blobs).expect("limits were counted while taking")
     }
 
-    /// A turn was decided: its acts leave, and so do those that can never be decided now.
-    ///
-    /// Returns those that other turns overtook, for their authors to be told.
-    pub fn decided(&mut self, turn: &Turn, windows: &LaneWindows) -> Vec<Departure> {
-        for act in turn.body.acts() {
-            self.remove(&act.id());
-        }
-        let height = turn.header.height.plus(1);
-        let stale: Vec<ActId> = self
+    /// A turn was decided: its acts leave, with who waits for them.
+    pub fn take_decided(&mut self, turn: &Turn) -> Vec<(ActId, Origin)> {
+        turn.body
+            .acts()
+            .iter()
+            .map(SignedEnvelope::id)
+            .filter_map(|id| self.remove(&id).map(|origin| (id, origin)))
+            .collect()
+    }
+
+    /// Acts that can never be decided now leave, for their authors to be told.
+    pub fn drop_stale(&mut self, windows: &LaneWindows) -> Vec<Departure> {
+        let admission = windows.admission(windows.height().plus(1), None);
+        let stale: Vec<(ActId, SubmitRefusal)> = self
             .pending
             .iter()
-            .filter(|(_, pending)| {
-                let envelope = &pending.submission.act.envelope;
-                let window = windows.get(&(envelope.author, envelope.lane));
-                envelope.last_valid < height
-                    || window.is_some_and(|window| window.seq >= envelope.seq)
+            .filter_map(|(id, pending)| {
+                let fault = admission.check(&pending.submission.act.envelope).err()?;
+                // Lanes run out of room and get it back: such an act may wait.
+                let waits = matches!(fault, ActFault::TooManyLanes(_) | ActFault::Full(_));
+                (!waits).then(|| (*id, refusal(fault)))
             })
-            .map(|(id, _)| *id)
             .collect();
-        stale.into_iter().filter_map(|id| self.remove(&id)).collect()
+        stale
+            .into_iter()
+            .filter_map(|(act, why)| {
+                self.remove(&act)
+                    .map(|origin| Departure { act, origin, why })
+            })
+            .collect()
     }
 
     /// Who waits for this act.
@@ -263,7 +286,7 @@ impl Mempool {
         self.pending.values().map(|pending| &pending.submission)
     }
 
-    fn remove(&mut self, id: &ActId) -> Option<Departure> {
+    fn remove(&mut self, id: &ActId) -> Option<Origin> {
         let pending = self.pending.remove(id)?;
         self.bytes -= pending.bytes;
         let envelope = &pending.submission.act.envelope;
@@ -281,7 +304,7 @@ impl Mempool {
                 self.strangers.remove(&bucket);
             }
         }
-        Some(Departure { act: *id, origin: pending.origin })
+        Some(pending.origin)
     }
 }
 

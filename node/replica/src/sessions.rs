@@ -128,12 +128,13 @@ impl Sessions {
 
     /// Clients that want scenes, with their keys.
     pub fn watchers(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
-        self.clients.iter().filter(|(_, client)| client.watching).filter_map(|(id, client)| {
-            match client.stage {
+        self.clients
+            .iter()
+            .filter(|(_, client)| client.watching)
+            .filter_map(|(id, client)| match client.stage {
                 Stage::Open(key) => Some((*id, key)),
                 Stage::Challenged(_) => None,
-            }
-        })
+            })
     }
 
     /// Every open session with its key.
@@ -150,15 +151,34 @@ impl Sessions {
         for eight in nonce.chunks_exact_mut(8) {
             eight.copy_from_slice(&self.nonces.next_u64().to_le_bytes());
         }
-        let challenge = Challenge { version: VERSION, sim: self.sim, server: self.server, nonce };
-        self.send(client, Delivery::Reliable, &ServerMessage::Challenge(challenge.clone()));
+        let challenge = Challenge {
+            version: VERSION,
+            sim: self.sim,
+            server: self.server,
+            nonce,
+        };
+        self.send(
+            client,
+            Delivery::Reliable,
+            &ServerMessage::Challenge(challenge.clone()),
+        );
         let stage = Stage::Challenged(challenge);
-        self.clients.insert(client, Client { stage, watching: false, frames: 0 });
+        self.clients.insert(
+            client,
+            Client {
+                stage,
+                watching: false,
+                frames: 0,
+            },
+        );
     }
 
     /// A connection is gone.
     pub fn disconnected(&mut self, client: ClientId) {
-        if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
+        if let Some(Client {
+            stage: Stage::Open(key),
+            ..
+        }) = self.clients.remove(&client)
             && self.by_key.get(&key) == Some(&client)
         {
             self.by_key.remove(&key);
@@ -173,7 +193,9 @@ impl Sessions {
         height: Height,
         scheme: &dyn Verify,
     ) -> Option<Demand> {
-        let Some(state) = self.clients.get_mut(&client) else { return None };
+        let Some(state) = self.clients.get_mut(&client) else {
+            return None;
+        };
         state.frames = state.frames.saturating_add(1);
         let over = state.frames > FRAMES_PER_TURN_MAX;
         let Ok(message) = decode_client(frame) else {
@@ -203,17 +225,23 @@ impl Sessions {
             (Stage::Open(_), ClientMessage::Submit(submission)) if over => {
                 let act = submission.act.id();
                 let why = metatopia_protocol::SubmitRefusal::QuotaExceeded;
-                self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
+                self.send(
+                    client,
+                    Delivery::Reliable,
+                    &ServerMessage::Refused { act, why },
+                );
                 None
             }
             (Stage::Open(_), ClientMessage::Ask { id, .. }) if over => {
                 let answer = Box::new(metatopia_protocol::Answer::Busy);
-                self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
+                self.send(
+                    client,
+                    Delivery::Reliable,
+                    &ServerMessage::Answer { id, answer },
+                );
                 None
             }
-            (Stage::Open(_), ClientMessage::Submit(submission)) => {
-                Some(Demand::Submit(submission))
-            }
+            (Stage::Open(_), ClientMessage::Submit(submission)) => Some(Demand::Submit(submission)),
             (Stage::Open(_), ClientMessage::Ask { id, question }) => {
                 Some(Demand::Ask { id, question })
             }
@@ -249,7 +277,10 @@ impl Sessions {
         if let Some(state) = self.clients.get_mut(&client) {
             state.stage = Stage::Open(key);
         }
-        let welcome = Welcome { height, turns_per_second: self.turns_per_second };
+        let welcome = Welcome {
+            height,
+            turns_per_second: self.turns_per_second,
+        };
         self.send(client, Delivery::Reliable, &ServerMessage::Welcome(welcome));
     }
 
@@ -263,7 +294,11 @@ impl Sessions {
     /// Tells a client something.
     pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
         let frame = encode_server(message);
-        self.out.push(SessionEffect::Send { client, delivery, frame });
+        self.out.push(SessionEffect::Send {
+            client,
+            delivery,
+            frame,
+        });
     }
 
     /// Ends a session, and says why.

@@ -1,0 +1,213 @@
+//! Answers to questions: from memory, from the world, or from the log.
+
+use metatopia_consensus::Decision;
+use metatopia_protocol::{
+    Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry, ServerMessage,
+};
+use metatopia_sim::{Received, Running, describe};
+use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
+
+use crate::{Asker, Delivery, Effect, Reader, Replica, replica::QUESTIONS_MAX};
+
+impl Replica {
+    /// A question came: it waits if the world is away, and is answered otherwise.
+    pub(crate) fn ask(&mut self, asker: Asker, question: Question) {
+        if self.questions.len() + self.loading.len() >= QUESTIONS_MAX {
+            return self.reply(asker, Answer::Busy);
+        }
+        self.questions.push_back((asker, question));
+    }
+
+    pub(crate) fn reply(&mut self, asker: Asker, answer: Answer) {
+        match asker {
+            Asker::Client(client, id) => {
+                let message = ServerMessage::Answer {
+                    id,
+                    answer: Box::new(answer),
+                };
+                self.sessions.send(client, Delivery::Reliable, &message);
+            }
+            Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
+        }
+    }
+
+    /// Answers what can be answered now, and has the rest read from the log.
+    pub(crate) fn answer(&mut self, asker: Asker, question: Question) {
+        if let Some((height, count)) = self.missing(&question) {
+            let load = self.next_load;
+            self.next_load = self.next_load.wrapping_add(1);
+            self.loading.insert(load, (asker, question));
+            let reader = Reader::Question(load);
+            return self.tell(Effect::Load {
+                reader,
+                from: height,
+                count,
+            });
+        }
+        let answer = self.answer_from(&question, &[]);
+        self.reply(asker, answer);
+    }
+
+    /// Decided turns came from the log for a question.
+    pub(crate) fn loaded(&mut self, load: u64, decisions: &[Decision]) {
+        if let Some((asker, question)) = self.loading.remove(&load) {
+            let answer = self.answer_from(&question, decisions);
+            self.reply(asker, answer);
+        }
+    }
+
+    /// Decisions that the question is about and that are no longer in memory.
+    fn missing(&self, question: &Question) -> Option<(Height, u32)> {
+        let (from, count) = match question {
+            Question::Turn { height } => (*height, 1),
+            Question::Receipt { author, lane, seq } => {
+                (self.archive.place(*author, *lane, *seq)?.height, 1)
+            }
+            Question::Outcomes { height } => (height.plus(limits::ROOT_LAG), 1),
+            Question::Root { height } => (height.plus(limits::ROOT_LAG), 1),
+            Question::Links { .. }
+            | Question::Source { .. }
+            | Question::Order { .. }
+            | Question::Players
+            | Question::Scripts
+            | Question::Genesis => return None,
+        };
+        let decided = from.0 >= 1 && from < self.agreement.height();
+        (decided && self.agreement.decision(from).is_none()).then_some((from, count))
+    }
+
+    fn decision<'a>(&'a self, height: Height, loaded: &'a [Decision]) -> Option<&'a Decision> {
+        self.agreement
+            .decision(height)
+            .map(AsRef::as_ref)
+            .or_else(|| loaded.iter().find(|decision| decision.height() == height))
+    }
+
+    fn answer_from(&self, question: &Question, loaded: &[Decision]) -> Answer {
+        let found = match question {
+            Question::Genesis => Some(Answer::Genesis(self.config.genesis.as_ref().clone())),
+            Question::Turn { height } => self.decision(*height, loaded).map(|decision| {
+                let turn = decision.turn.as_ref().clone();
+                Answer::Turn(Box::new((turn, decision.certificate.clone())))
+            }),
+            Question::Receipt { author, lane, seq } => {
+                self.archive.place(*author, *lane, *seq).and_then(|place| {
+                    let decision = self.decision(place.height, loaded)?;
+                    let receipt = receipt(decision, place.index)?;
+                    let act = decision.turn.body.acts().get(place.index as usize)?.clone();
+                    let outcome = place.outcome;
+                    Some(Answer::Receipt(Box::new(ReceiptAnswer {
+                        act,
+                        receipt,
+                        outcome,
+                    })))
+                })
+            }
+            Question::Outcomes { height } => {
+                let decision = self.decision(height.plus(limits::ROOT_LAG), loaded);
+                decision
+                    .zip(self.archive.outcomes(*height))
+                    .map(|(decision, proof)| {
+                        let (header, certificate) = certified(decision);
+                        Answer::Outcomes(Box::new((proof.clone(), header, certificate)))
+                    })
+            }
+            Question::Root { height } => {
+                let stated = self.decision(height.plus(limits::ROOT_LAG), loaded);
+                let known = self.archive.root(*height);
+                known
+                    .or_else(|| stated.map(|d| d.turn.header.root))
+                    .map(Answer::Root)
+            }
+            Question::Links { after } => Some(Answer::Links(self.links(*after))),
+            Question::Source { .. }
+            | Question::Order { .. }
+            | Question::Players
+            | Question::Scripts => self.answer_from_world(question),
+        };
+        found.unwrap_or(Answer::Unknown)
+    }
+
+    fn answer_from_world(&self, question: &Question) -> Option<Answer> {
+        let world = self.world()?;
+        match question {
+            Question::Source { package } => {
+                let package = world.package(package)?;
+                Some(Answer::Source(package.encode()))
+            }
+            Question::Order { height, script } => {
+                let events = self.archive.order(*height)?.iter();
+                let own = events.filter(|event| event.script == *script);
+                Some(Answer::Order(own.map(entry).collect()))
+            }
+            Question::Players => {
+                let named = |(key, _)| world.player(&key).map(|player| (player.name.clone(), key));
+                Some(Answer::Players(world.present().filter_map(named).collect()))
+            }
+            Question::Scripts => {
+                let entry = |running: Running| {
+                    let Running {
+                        script,
+                        object,
+                        name,
+                        package,
+                        ..
+                    } = running;
+                    ScriptEntry {
+                        script,
+                        object,
+                        name,
+                        package,
+                    }
+                };
+                Some(Answer::Scripts(world.scripts().map(entry).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    fn links(&self, after: Height) -> Vec<Link> {
+        let base = self
+            .world()
+            .and_then(|world| self.agreement.base(world.height()));
+        let links = base.map(|base| base.links).unwrap_or_default();
+        links
+            .iter()
+            .filter(|link| link.header.height > after)
+            .take(Link::PER_ANSWER_MAX)
+            .filter_map(|link| {
+                let next = ValidatorSet::new(link.next.clone(), |_| true).ok()?;
+                let (header, certificate) = (link.header.clone(), link.certificate.clone());
+                Some(Link {
+                    header,
+                    certificate,
+                    next,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The proof that the act at this place is in the decided turn.
+pub(crate) fn receipt(decision: &Decision, index: u32) -> Option<Receipt> {
+    let place = merkle::Proof::of(&decision.turn.body.act_leaves(), index as usize)?;
+    let (header, certificate) = certified(decision);
+    Some(Receipt {
+        header,
+        certificate,
+        place,
+    })
+}
+
+fn certified(decision: &Decision) -> (Header, Certificate) {
+    (decision.turn.header.clone(), decision.certificate.clone())
+}
+
+fn entry(received: &Received) -> OrderEntry {
+    let (tick, sender) = (received.tick, received.from);
+    OrderEntry {
+        tick,
+        sender,
+        event: describe(&received.event),
+    }
+}

@@ -1,0 +1,162 @@
+//! What happens to a replica, and what it wants done.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_consensus::{Decision, Halt, Position};
+use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_sim::World;
+use metatopia_types::{Contact, Height, PublicKey, Root};
+
+use crate::{ClientId, Delivery, status::Status};
+
+/// Who wants decided turns read from the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A server that is behind.
+    Peer(PublicKey),
+    /// A question, by the replica's own number for it.
+    Question(u64),
+}
+
+/// A question's way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asker {
+    /// A client's session, and its number for the question.
+    Client(ClientId, u32),
+    /// The driver, for somebody who came by HTTP.
+    Driver(u64),
+}
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Input {
+    /// The deadline has come. Too early or twice does no harm.
+    Wake,
+    /// The log is durable up to here.
+    Synced(Position),
+    /// [`Effect::Apply`] is done.
+    Applied {
+        /// The world after the turn.
+        world: Box<World>,
+        /// What the turn did.
+        result: Box<metatopia_sim::Applied>,
+    },
+    /// A connection to a server is there.
+    PeerUp(PublicKey),
+    /// It is gone.
+    PeerDown(PublicKey),
+    /// A frame of a server; the connection proves who sent it.
+    PeerFrame {
+        /// Who sent it.
+        from: PublicKey,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// A client connected.
+    ClientUp(ClientId),
+    /// It is gone.
+    ClientDown(ClientId),
+    /// A frame of a client.
+    ClientFrame {
+        /// Whose.
+        client: ClientId,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// Somebody asks by another way than a session.
+    Ask {
+        /// Comes back in [`Effect::Answer`].
+        token: u64,
+        /// What is asked.
+        question: Question,
+    },
+    /// Answers [`Effect::Load`].
+    Loaded {
+        /// For whom.
+        reader: Reader,
+        /// Ascending, without a gap, from the height asked for; fewer or none if the log lacks them.
+        decisions: Vec<Decision>,
+    },
+    /// The node stops: tell the clients.
+    Stop,
+}
+
+/// One thing to do, in order. What must wait for the log has waited already.
+#[derive(Debug)]
+pub enum Effect {
+    /// Append to the log.
+    Append {
+        /// The place reached with it.
+        at: Position,
+        /// What the record can be found by: the height of a decision.
+        tag: Option<u64>,
+        /// The record.
+        payload: Vec<u8>,
+    },
+    /// Make the log durable up to here, and say so.
+    Sync(Position),
+    /// Apply a turn to the world, and hand both back.
+    Apply {
+        /// The world after the turn before.
+        world: Box<World>,
+        /// The decided turn.
+        decision: Arc<Decision>,
+    },
+    /// Send a frame to one server, or to all that are connected.
+    ToPeer {
+        /// To whom; none means all.
+        to: Option<PublicKey>,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// Send a frame to a client.
+    ToClient {
+        /// To whom.
+        client: ClientId,
+        /// How.
+        delivery: Delivery,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// Close a client's connection, after what was sent before.
+    CloseClient {
+        /// Whose.
+        client: ClientId,
+        /// Why.
+        why: Goodbye,
+    },
+    /// Answer an [`Input::Ask`].
+    Answer {
+        /// From the question.
+        token: u64,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Read decided turns from the log.
+    Load {
+        /// For whom.
+        reader: Reader,
+        /// The first height.
+        from: Height,
+        /// At most so many.
+        count: u32,
+    },
+    /// Store a snapshot, and then let older ones go.
+    Snapshot {
+        /// After the turn of this height.
+        height: Height,
+        /// The state's root.
+        root: Root,
+        /// Where agreement starts from with it, and the world, encoded.
+        bytes: Vec<u8>,
+    },
+    /// These are the servers to keep connections with, from now on: validators, those that will be,
+    /// and standbys.
+    Contacts(BTreeMap<PublicKey, Contact>),
+    /// The state of affairs changed.
+    Status(Box<Status>),
+    /// A server signed two things at once; it has been reported.
+    Exposed(PublicKey),
+    /// This server must stop voting; it still answers.
+    Halted(Halt),
+}

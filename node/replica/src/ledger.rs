@@ -1,0 +1,129 @@
+//! What agreement asks of this server: which turns are void, and what the next turn carries.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_consensus::{ActFault, Host, VoidAct};
+use metatopia_sim::{ActFault as SimFault, LaneWindows};
+use metatopia_types::{ActId, Body, Height, SignedEnvelope, SimId, Turn, Verify};
+
+use crate::{
+    ClientId,
+    mempool::{Mempool, Origin},
+};
+
+/// Signatures of acts that were good in a turn that was judged, so that the same turn in a later
+/// round costs nothing: four times the acts of the largest turn.
+const JUDGED_MAX: usize = 4 * metatopia_types::limits::ACTS_PER_TURN_MAX;
+
+/// The mempool, and the lane windows after the last decided turn.
+pub(crate) struct Ledger {
+    sim: SimId,
+    scheme: Arc<dyn Verify>,
+    /// Acts that wait.
+    pub mempool: Mempool,
+    /// Which acts may still be decided.
+    pub windows: LaneWindows,
+    /// Clients that gave us an act that is decided now, and that have no receipt yet.
+    pub unreceipted: BTreeMap<ActId, ClientId>,
+    judged: RefCell<BTreeSet<[u8; 32]>>,
+}
+
+impl core::fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "Ledger after {} with {} acts waiting",
+            self.windows.height(),
+            self.mempool.len()
+        )
+    }
+}
+
+impl Ledger {
+    /// A ledger after the turn that `windows` know last.
+    #[must_use]
+    pub(crate) fn new(sim: SimId, scheme: Arc<dyn Verify>, windows: LaneWindows) -> Self {
+        let judged = RefCell::new(BTreeSet::new());
+        let unreceipted = BTreeMap::new();
+        Self {
+            sim,
+            scheme,
+            mempool: Mempool::default(),
+            windows,
+            unreceipted,
+            judged,
+        }
+    }
+
+    fn is_signed(&self, act: &SignedEnvelope) -> bool {
+        if self.mempool.has_checked(act) {
+            return true;
+        }
+        // The digest covers the signature too: what was good once is good again.
+        let digest = *blake3::hash(&metatopia_types::wire::encode(act)).as_bytes();
+        let mut judged = self.judged.borrow_mut();
+        if judged.contains(&digest) {
+            return true;
+        }
+        let good = act.verify(&*self.scheme);
+        if good {
+            if judged.len() >= JUDGED_MAX {
+                judged.clear();
+            }
+            judged.insert(digest);
+        }
+        good
+    }
+}
+
+impl Host for Ledger {
+    fn decided(&mut self, turn: &Turn) {
+        self.windows.record(turn);
+        for (act, origin) in self.mempool.take_decided(turn) {
+            if let Origin::Client(client) = origin {
+                self.unreceipted.insert(act, client);
+            }
+        }
+    }
+
+    fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
+        let mut admission = self.windows.admission(turn.header.height, None);
+        for act in turn.body.acts() {
+            let void = |fault| VoidAct {
+                act: act.id(),
+                fault,
+            };
+            if act.envelope.sim != self.sim {
+                return Err(void(ActFault::Sim));
+            }
+            admission
+                .admit(&act.envelope)
+                .map_err(|fault| void(translate(fault)))?;
+            if !self.is_signed(act) {
+                return Err(void(ActFault::Signature));
+            }
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, height: Height, after: Option<&Turn>) -> Body {
+        self.mempool.body(height, after, &self.windows)
+    }
+}
+
+fn translate(fault: SimFault) -> ActFault {
+    match fault {
+        SimFault::OtherSim(_) => ActFault::Sim,
+        SimFault::Expired { last_valid, .. } => ActFault::Expired(last_valid),
+        SimFault::TooFarAhead { last_valid, .. } => ActFault::Ahead(last_valid),
+        SimFault::Signature => ActFault::Signature,
+        SimFault::TooLong(_)
+        | SimFault::Replayed(_)
+        | SimFault::TooManyLanes(_)
+        | SimFault::Full(_) => ActFault::Lane,
+    }
+}

@@ -1,0 +1,38 @@
+//! What servers of one sim say to each other.
+
+use metatopia_protocol::Submission;
+use metatopia_types::{limits, wire, wire::DecodeError};
+use serde::{Deserialize, Serialize};
+
+/// A frame between two servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PeerMessage {
+    /// About agreement.
+    Agreement(metatopia_consensus::Message),
+    /// An act that a client gave to the sender; whoever proposes next may take it.
+    Submission(Box<Submission>),
+}
+
+/// Largest encoded frame between servers.
+pub const PEER_FRAME_BYTES_MAX: usize = metatopia_consensus::limits::MESSAGE_BYTES_MAX + 16;
+
+const _: () = assert!(
+    PEER_FRAME_BYTES_MAX > limits::ENVELOPE_BYTES_MAX + limits::BLOB_BYTES_MAX + 64,
+    "a submission fits as well"
+);
+
+impl PeerMessage {
+    /// For the wire.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(self)
+    }
+
+    /// From the wire.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn decode(frame: &[u8]) -> Result<Self, DecodeError> {
+        wire::decode(frame, PEER_FRAME_BYTES_MAX)
+    }
+}

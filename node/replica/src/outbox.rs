@@ -1,0 +1,76 @@
+//! What must not leave before the log is durable up to some place.
+
+use std::collections::BTreeMap;
+
+use metatopia_consensus::Position;
+
+/// Effects that wait for a sync. Those of one place leave in the order they came.
+#[derive(Debug)]
+pub struct Outbox<T> {
+    synced: Position,
+    held: BTreeMap<Position, Vec<T>>,
+}
+
+impl<T> Default for Outbox<T> {
+    fn default() -> Self {
+        Self {
+            synced: Position::START,
+            held: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Outbox<T> {
+    /// Gives the effect back if it may leave now, and keeps it otherwise.
+    pub fn pass(&mut self, after: Position, effect: T) -> Option<T> {
+        if after <= self.synced {
+            return Some(effect);
+        }
+        self.held.entry(after).or_default().push(effect);
+        None
+    }
+
+    /// The log is durable up to here: what may leave now.
+    pub fn synced(&mut self, position: Position) -> Vec<T> {
+        self.synced = self.synced.max(position);
+        let mut free = Vec::new();
+        while let Some(entry) = self.held.first_entry()
+            && *entry.key() <= self.synced
+        {
+            free.extend(entry.remove());
+        }
+        free
+    }
+
+    /// How many effects wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.held.values().map(Vec::len).sum()
+    }
+
+    /// Does none wait?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_before_its_place_is_durable_and_order_is_kept() {
+        let mut outbox = Outbox::default();
+        assert_eq!(outbox.pass(Position(0), "free"), Some("free"));
+        assert_eq!(outbox.pass(Position(2), "first"), None);
+        assert_eq!(outbox.pass(Position(2), "second"), None);
+        assert_eq!(outbox.pass(Position(5), "late"), None);
+
+        assert!(outbox.synced(Position(1)).is_empty());
+        assert_eq!(outbox.synced(Position(3)), ["first", "second"]);
+        assert_eq!(outbox.pass(Position(3), "free again"), Some("free again"));
+        assert_eq!(outbox.synced(Position(9)), ["late"]);
+        assert!(outbox.is_empty());
+    }
+}

@@ -1,0 +1,586 @@
+//! One server of one sim, sans-IO: agreement, simulation, log, mempool and clients composed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use metatopia_consensus::{self as consensus, Agreement, Base, Decision, Position, Record, To};
+use metatopia_protocol::{Question, ServerMessage, Submission};
+use metatopia_sim::{Applied, World};
+use metatopia_types::{
+    Act, ActId, Contact, Digest, Envelope, Evidence, Height, Lane, Now, PublicKey, Receipt, Seq,
+    Sign, SimId, Verify, limits, merkle,
+};
+
+use crate::{
+    Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Status,
+    answers::receipt,
+    archive::{Archive, Place},
+    ledger::Ledger,
+    mempool::{Gate, Origin},
+    outbox::Outbox,
+    sessions::Demand,
+};
+
+/// Without a decision for so long, a server calls itself stalled.
+pub const STALL: Duration = Duration::from_secs(5);
+
+/// Questions that wait for the world to come back from being applied to, or for the log.
+pub const QUESTIONS_MAX: usize = 1_024;
+
+/// Turns between snapshots: half a minute. A restart replays at most that, and a bit.
+pub const SNAPSHOT_TURNS: u64 = 600;
+
+/// Turns between scenes for a client: five a second.
+pub const SCENE_TURNS: u64 = 4;
+
+/// What does not change while a replica lives.
+#[derive(Clone)]
+pub struct Config {
+    /// The sim.
+    pub sim: SimId,
+    /// The sim's genesis, encoded, for those who ask.
+    pub genesis: Arc<Vec<u8>>,
+    /// How agreement is set up.
+    pub agreement: consensus::Config,
+    /// Turns a second when nothing holds them up.
+    pub turns_per_second: u32,
+    /// Secret and new at every start.
+    pub seed: [u8; 32],
+}
+
+impl core::fmt::Debug for Config {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "Config of {} in sim {}",
+            self.agreement.signer.public(),
+            self.sim
+        )
+    }
+}
+
+/// One server of one sim.
+#[derive(Debug)]
+pub struct Replica {
+    pub(crate) config: Config,
+    pub(crate) agreement: Agreement,
+    pub(crate) ledger: Ledger,
+    /// None while a turn is being applied to it.
+    pub(crate) world: Option<Box<World>>,
+    decided: VecDeque<(Arc<Decision>, Position)>,
+    applying: Option<(Arc<Decision>, Position)>,
+    pub(crate) sessions: Sessions,
+    outbox: Outbox<Effect>,
+    /// Nothing about decided turns is told before the log is durable up to here.
+    barrier: Position,
+    pub(crate) archive: Archive,
+    /// Clients that wait for the outcome of a decided act.
+    owed: BTreeMap<ActId, ClientId>,
+    pub(crate) questions: VecDeque<(Asker, Question)>,
+    pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
+    pub(crate) next_load: u64,
+    peers: BTreeSet<PublicKey>,
+    contacts: BTreeMap<PublicKey, Contact>,
+    own_lane: Lane,
+    own_seq: Seq,
+    height: Height,
+    decided_at: Duration,
+    halted: bool,
+    effects: VecDeque<Effect>,
+}
+
+impl Replica {
+    /// Starts from a stored state, or from genesis, and what the log holds after it. All records
+    /// are durable.
+    ///
+    /// # Errors
+    /// When the records are not ones that an agreement wrote.
+    pub fn open(
+        config: Config,
+        base: Base,
+        world: World,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+    ) -> Result<Self, consensus::OpenError> {
+        let scheme = Arc::clone(&config.agreement.scheme);
+        let mut ledger = Ledger::new(config.sim, scheme, world.windows().clone());
+        let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
+        let server = config.agreement.signer.public();
+        let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
+        let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
+        let height = world.height();
+        let mut replica = Self {
+            config,
+            agreement,
+            ledger,
+            world: Some(Box::new(world)),
+            decided: VecDeque::new(),
+            applying: None,
+            sessions,
+            outbox: Outbox::default(),
+            barrier: Position::START,
+            archive: Archive::default(),
+            owed: BTreeMap::new(),
+            questions: VecDeque::new(),
+            loading: BTreeMap::new(),
+            next_load: 0,
+            peers: BTreeSet::new(),
+            contacts: BTreeMap::new(),
+            own_lane: Lane(lane),
+            own_seq: Seq(1),
+            height,
+            decided_at: now.monotonic,
+            halted: false,
+            effects: VecDeque::new(),
+        };
+        replica.tell_contacts();
+        replica.settle(now);
+        Ok(replica)
+    }
+
+    /// Something happened. Then poll the effects and look at the deadline.
+    pub fn handle(&mut self, now: Now, input: Input) {
+        match input {
+            Input::Wake => self.agree(now, consensus::Input::Wake),
+            Input::Synced(position) => {
+                let free = self.outbox.synced(position);
+                self.effects.extend(free);
+                self.agree(now, consensus::Input::Synced(position));
+            }
+            Input::Applied { world, result } => self.applied(now, world, &result),
+            Input::PeerUp(peer) => self.peer_up(now, peer),
+            Input::PeerDown(peer) => {
+                self.peers.remove(&peer);
+                self.agree(now, consensus::Input::PeerDown(peer));
+            }
+            Input::PeerFrame { from, frame } => self.peer_frame(now, from, &frame),
+            Input::ClientUp(client) => self.sessions.connected(client),
+            Input::ClientDown(client) => self.sessions.disconnected(client),
+            Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
+            Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
+            Input::Loaded {
+                reader: Reader::Peer(to),
+                decisions,
+            } => {
+                self.agree(now, consensus::Input::Loaded { to, decisions });
+            }
+            Input::Loaded {
+                reader: Reader::Question(load),
+                decisions,
+            } => {
+                self.loaded(load, &decisions);
+            }
+            Input::Stop => self.sessions.end_all(),
+        }
+        self.settle(now);
+    }
+
+    /// The next thing to do.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// When to hand in [`Input::Wake`], in monotonic time.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.agreement.deadline()
+    }
+
+    /// A digest of what this replica knows, for traces.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.agreement.digest()
+    }
+
+    /// The world after the last applied turn; nothing while one is being applied.
+    #[must_use]
+    pub fn world(&self) -> Option<&World> {
+        self.world.as_deref()
+    }
+
+    /// The state of affairs.
+    #[must_use]
+    pub fn status(&self, now: Now) -> Option<Status> {
+        let world = self.world.as_ref()?;
+        let height = self.agreement.height();
+        let validators = self
+            .agreement
+            .validators(height)
+            .map(|set| set.members().iter().map(|member| member.key).collect());
+        Some(Status {
+            sim: self.config.sim,
+            server: self.config.agreement.signer.public(),
+            height: self.height,
+            tick: world.tick(),
+            root: world.root(),
+            root_height: world.height(),
+            proposer: self.agreement.proposer(),
+            round: self.agreement.round(),
+            validators: validators.unwrap_or_default(),
+            voting: self.agreement.is_voting() && !self.halted,
+            peers: count(self.peers.len()),
+            clients: count(self.sessions.len()),
+            mempool: count(self.ledger.mempool.len()),
+            players: count(world.present().count()),
+            stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
+        })
+    }
+
+    fn agree(&mut self, now: Now, input: consensus::Input) {
+        self.agreement.handle(now, &mut self.ledger, input);
+    }
+
+    /// Turns what the parts want into effects, until none of them wants anything.
+    fn settle(&mut self, now: Now) {
+        while let Some(effect) = self.agreement.poll() {
+            self.agreement_effect(now, effect);
+        }
+        self.start_apply();
+        if self.world.is_some() {
+            while let Some((asker, question)) = self.questions.pop_front() {
+                self.answer(asker, question);
+            }
+        }
+        for effect in self.sessions.drain() {
+            let effect = match effect {
+                SessionEffect::Send {
+                    client,
+                    delivery,
+                    frame,
+                } => Effect::ToClient {
+                    client,
+                    delivery,
+                    frame,
+                },
+                SessionEffect::Close { client, why } => Effect::CloseClient { client, why },
+            };
+            self.release(self.barrier, effect);
+        }
+    }
+
+    /// An effect that tells somebody about decided turns.
+    pub(crate) fn tell(&mut self, effect: Effect) {
+        self.release(self.barrier, effect);
+    }
+
+    fn release(&mut self, after: Position, effect: Effect) {
+        let free = self.outbox.pass(after, effect);
+        self.effects.extend(free);
+    }
+
+    fn agreement_effect(&mut self, now: Now, effect: consensus::Effect) {
+        match effect {
+            consensus::Effect::Send { to, message, after } => {
+                let to = match to {
+                    To::All => None,
+                    To::One(peer) => Some(peer),
+                };
+                let frame = PeerMessage::Agreement(message).encode();
+                self.release(after, Effect::ToPeer { to, frame });
+            }
+            consensus::Effect::Append { record, at } => {
+                let tag = match &record {
+                    Record::Decided(certificate) => Some(certificate.height.0),
+                    _ => None,
+                };
+                self.effects.push_back(Effect::Append {
+                    at,
+                    tag,
+                    payload: record.encode(),
+                });
+            }
+            consensus::Effect::Sync(position) => self.effects.push_back(Effect::Sync(position)),
+            consensus::Effect::Decided { decision, after } => {
+                self.decided(now, decision, after);
+            }
+            consensus::Effect::Load { to, from, count } => {
+                self.effects.push_back(Effect::Load {
+                    reader: Reader::Peer(to),
+                    from,
+                    count,
+                });
+            }
+            consensus::Effect::Evidence(evidence) => self.report(evidence),
+            consensus::Effect::Halt(halt) => {
+                self.halted = true;
+                self.effects.push_back(Effect::Halted(halt));
+            }
+        }
+    }
+
+    /// A turn was decided: receipts go out once the log is durable, and the turn gets applied.
+    fn decided(&mut self, now: Now, decision: Arc<Decision>, after: Position) {
+        self.height = decision.height();
+        self.decided_at = now.monotonic;
+        self.barrier = self.barrier.max(after);
+        self.archive.decided(&decision.turn);
+        let mut leaves = None;
+        for (index, act) in decision.turn.body.acts().iter().enumerate() {
+            let id = act.id();
+            let Some(client) = self.ledger.unreceipted.remove(&id) else {
+                continue;
+            };
+            let leaves = leaves.get_or_insert_with(|| decision.turn.body.act_leaves());
+            let Some(place) = merkle::Proof::of(leaves, index) else {
+                continue;
+            };
+            let (header, certificate) =
+                (decision.turn.header.clone(), decision.certificate.clone());
+            let receipt = Box::new(Receipt {
+                header,
+                certificate,
+                place,
+            });
+            let message = ServerMessage::Receipt { act: id, receipt };
+            self.sessions.send(client, Delivery::Reliable, &message);
+            self.owed.insert(id, client);
+        }
+        self.decided.push_back((decision, after));
+    }
+
+    fn start_apply(&mut self) {
+        if self.applying.is_some() || self.decided.is_empty() {
+            return;
+        }
+        if let Some(world) = self.world.take()
+            && let Some((decision, after)) = self.decided.pop_front()
+        {
+            self.effects.push_back(Effect::Apply {
+                world,
+                decision: Arc::clone(&decision),
+            });
+            self.applying = Some((decision, after));
+        }
+    }
+
+    fn applied(&mut self, now: Now, world: Box<World>, result: &Applied) {
+        let Some((decision, _)) = self.applying.take() else {
+            return;
+        };
+        let height = decision.height();
+        assert_eq!(
+            world.height(),
+            height,
+            "the driver applied the turn it was given"
+        );
+        for gone in self.ledger.mempool.drop_stale(&self.ledger.windows) {
+            if let Origin::Client(client) = gone.origin {
+                let message = ServerMessage::Refused {
+                    act: gone.act,
+                    why: gone.why,
+                };
+                self.sessions.send(client, Delivery::Reliable, &message);
+            }
+        }
+        let proof = world.proof(&World::outcomes_key(height));
+        self.archive.applied(result, proof);
+        for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
+            let act = act.id();
+            if let Some(client) = self.owed.remove(&act) {
+                let message = ServerMessage::Outcome {
+                    act,
+                    height,
+                    outcome: *outcome,
+                };
+                self.sessions.send(client, Delivery::Reliable, &message);
+            }
+        }
+        self.world = Some(world);
+        self.tell_contacts();
+        self.sessions.turn();
+        self.tell_scenes(height);
+        self.tell_chat(result);
+        let applied = consensus::Applied {
+            height,
+            root: result.root,
+            validators: result.validators.clone(),
+        };
+        self.agree(now, consensus::Input::Applied(applied));
+        self.snapshot(height);
+        if let Some(status) = self.status(now) {
+            self.effects.push_back(Effect::Status(Box::new(status)));
+        }
+    }
+
+    /// Whom to keep connections with, when that changed.
+    fn tell_contacts(&mut self) {
+        let Some(world) = self.world.as_deref() else {
+            return;
+        };
+        let roster = world.roster();
+        let all = roster.members().iter().chain(roster.standbys());
+        let contacts: BTreeMap<PublicKey, Contact> = all
+            .map(|(key, member)| (*key, member.contact.clone()))
+            .collect();
+        if contacts != self.contacts {
+            self.contacts.clone_from(&contacts);
+            self.effects.push_back(Effect::Contacts(contacts));
+        }
+    }
+
+    fn snapshot(&mut self, height: Height) {
+        if !height.0.is_multiple_of(SNAPSHOT_TURNS) {
+            return;
+        }
+        let (Some(world), Some(base)) = (&self.world, self.agreement.base(height)) else {
+            return;
+        };
+        let (bytes, root) = (crate::start::encode_snapshot(&base, world), world.root());
+        self.release(
+            self.barrier,
+            Effect::Snapshot {
+                height,
+                root,
+                bytes,
+            },
+        );
+    }
+
+    fn peer_up(&mut self, now: Now, peer: PublicKey) {
+        self.peers.insert(peer);
+        // What it missed while it was away may never be sent again by its clients.
+        let frames: Vec<Vec<u8>> = self
+            .ledger
+            .mempool
+            .submissions()
+            .map(|submission| PeerMessage::Submission(Box::new(submission.clone())).encode())
+            .collect();
+        for frame in frames {
+            self.effects.push_back(Effect::ToPeer {
+                to: Some(peer),
+                frame,
+            });
+        }
+        self.agree(now, consensus::Input::PeerUp(peer));
+    }
+
+    fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {
+        match PeerMessage::decode(frame) {
+            Ok(PeerMessage::Agreement(message)) => {
+                self.agree(now, consensus::Input::Frame { from, message });
+            }
+            // A refusal here is normal: the act may have been decided meanwhile.
+            Ok(PeerMessage::Submission(submission)) => {
+                let _refused = self.admit(*submission, Origin::Server);
+            }
+            // A validator that talks nonsense is not worth a word to it; its votes still count.
+            Err(_) => {}
+        }
+    }
+
+    fn client_frame(&mut self, client: ClientId, frame: &[u8]) {
+        let scheme = Arc::clone(&self.config.agreement.scheme);
+        match self.sessions.frame(client, frame, self.height, &*scheme) {
+            None => {}
+            Some(Demand::Submit(submission)) => self.submit(client, *submission),
+            Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),
+        }
+    }
+
+    /// A client's act: into the pool, and to the other servers.
+    fn submit(&mut self, client: ClientId, submission: Submission) {
+        let act = submission.act.id();
+        let envelope = &submission.act.envelope;
+        let key = (envelope.author, envelope.lane, envelope.seq);
+        // A repeated act that was decided meanwhile gets its receipt again.
+        let decided = self
+            .archive
+            .place(key.0, key.1, key.2)
+            .filter(|place| place.act == act);
+        if let Some(place) = decided {
+            return self.receipt_again(client, place);
+        }
+        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
+        let known = self.ledger.mempool.origin(&act).is_some();
+        match self.admit(submission, Origin::Client(client)) {
+            Ok(()) if known => {}
+            Ok(()) => self.effects.push_back(Effect::ToPeer { to: None, frame }),
+            Err(why) => {
+                let message = ServerMessage::Refused { act, why };
+                self.sessions.send(client, Delivery::Reliable, &message);
+            }
+        }
+    }
+
+    /// The receipt once more, if the turn is still in memory; the client can always ask for it.
+    fn receipt_again(&mut self, client: ClientId, place: Place) {
+        let decision = self.agreement.decision(place.height).cloned();
+        let Some(receipt) = decision.and_then(|d| receipt(&d, place.index)) else {
+            return;
+        };
+        let Place { act, height, .. } = place;
+        let message = ServerMessage::Receipt {
+            act,
+            receipt: Box::new(receipt),
+        };
+        self.sessions.send(client, Delivery::Reliable, &message);
+        match place.outcome {
+            Some(outcome) => {
+                let message = ServerMessage::Outcome {
+                    act,
+                    height,
+                    outcome,
+                };
+                self.sessions.send(client, Delivery::Reliable, &message);
+            }
+            None => {
+                self.owed.insert(act, client);
+            }
+        }
+    }
+
+    fn admit(
+        &mut self,
+        submission: Submission,
+        origin: Origin,
+    ) -> Result<(), metatopia_protocol::SubmitRefusal> {
+        let author = submission.act.envelope.author;
+        let known = self
+            .world
+            .as_ref()
+            .is_none_or(|world| world.player(&author).is_some());
+        let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
+        let Ledger {
+            mempool, windows, ..
+        } = &mut self.ledger;
+        let gate = Gate {
+            sim: self.config.sim,
+            height: windows.height().plus(1),
+            windows,
+            known,
+            scheme: &*scheme,
+        };
+        mempool.admit(submission, origin, gate).map(|_| ())
+    }
+
+    /// Evidence becomes an act of this server, like any other.
+    fn report(&mut self, evidence: Evidence) {
+        let (accused, _) = evidence.accused();
+        let signer: &dyn Sign = &*self.config.agreement.signer;
+        let envelope = Envelope {
+            sim: self.config.sim,
+            author: signer.public(),
+            lane: self.own_lane,
+            seq: self.own_seq,
+            last_valid: self.height.plus(limits::EXPIRY_HEIGHTS_MAX / 2),
+            act: Act::Report(evidence),
+        };
+        self.own_seq = self.own_seq.plus(1);
+        let submission = Submission {
+            act: envelope.sign(signer),
+            blobs: Vec::new(),
+        };
+        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
+        if self.admit(submission, Origin::Server).is_ok() {
+            self.effects.push_back(Effect::ToPeer { to: None, frame });
+            self.effects.push_back(Effect::Exposed(accused));
+        }
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,107 @@
+//! Starting again: what a snapshot holds, and how decided turns are found in the log.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_consensus::{Base, Decision, Record};
+use metatopia_sim::{Manifest, RestoreError, Tools, World};
+use metatopia_types::{Digest, HeaderId, Height, LeafKey, Turn, wire};
+use serde::{Deserialize, Serialize};
+
+/// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
+pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    base: Base,
+    manifest: Manifest,
+    /// The leaves' contents, in the order of the manifest.
+    leaves: Vec<Vec<u8>>,
+}
+
+/// Why a snapshot cannot be used. The log before it still can.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The bytes are no snapshot of this version.
+    #[error("snapshot: {0}")]
+    Decode(#[from] wire::DecodeError),
+    /// The world in it is not what it should be.
+    #[error("snapshot: {0}")]
+    World(#[from] RestoreError),
+    /// The world's root is not the one that agreement noted for its height.
+    #[error("snapshot of height {0} holds another state than was agreed on")]
+    OtherState(Height),
+}
+
+/// Everything needed to go on after the base's height without what led to it.
+#[must_use]
+pub fn encode_snapshot(base: &Base, world: &World) -> Vec<u8> {
+    let manifest = world.manifest();
+    let content = |key: &LeafKey| world.leaf(key).unwrap_or_default();
+    let leaves = manifest
+        .leaves
+        .iter()
+        .map(|leaf| content(&leaf.key))
+        .collect();
+    wire::encode(&Stored {
+        base: base.clone(),
+        manifest,
+        leaves,
+    })
+}
+
+/// Reads what [`encode_snapshot`] made, and checks the world against the root it must have.
+///
+/// # Errors
+/// See [`SnapshotError`].
+pub fn decode_snapshot(bytes: &[u8], tools: &Tools) -> Result<(Base, World), SnapshotError> {
+    let stored: Stored = wire::decode(bytes, SNAPSHOT_BYTES_MAX)?;
+    let root = stored.base.roots[1];
+    let by_hash = |leaf: Vec<u8>| (Digest(*blake3::hash(&leaf).as_bytes()), leaf);
+    let contents: BTreeMap<Digest, Vec<u8>> = stored.leaves.into_iter().map(by_hash).collect();
+    let world = World::restore(&stored.manifest, &contents, root, tools)?;
+    if world.height() != stored.base.height {
+        return Err(SnapshotError::OtherState(stored.base.height));
+    }
+    Ok((stored.base, world))
+}
+
+/// Puts decided turns together from records of the log: a decision names a turn whose bytes came in
+/// an earlier record, at most [`RECORDS_BACK_HEIGHTS`] heights before.
+///
+/// Yields the decisions of `from` and later, in order, as long as there is no gap.
+#[must_use]
+pub fn find_decisions(
+    records: impl IntoIterator<Item = Record>,
+    from: Height,
+    count: u32,
+) -> Vec<Decision> {
+    let mut turns: BTreeMap<HeaderId, Arc<Turn>> = BTreeMap::new();
+    let mut found: Vec<Decision> = Vec::new();
+    for record in records {
+        if found.len() >= count as usize {
+            break;
+        }
+        match record {
+            Record::Turn(turn) if turn.header.height >= from => {
+                turns.insert(turn.id(), turn);
+            }
+            Record::Decided(certificate) if certificate.height >= from => {
+                let next = from.plus(found.len() as u64);
+                let Some(turn) = turns.remove(&certificate.header) else {
+                    break;
+                };
+                if certificate.height != next {
+                    break;
+                }
+                found.push(Decision { certificate, turn });
+                turns.retain(|_, turn| turn.header.height > next);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// How far before its decision a turn's bytes may be in the log: an early proposal of the height
+/// after an undecided one.
+pub const RECORDS_BACK_HEIGHTS: u64 = 2;

@@ -1,0 +1,38 @@
+//! The state of affairs, for people and dashboards.
+
+use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
+
+/// What a replica says about itself after each turn, and when something else changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The sim.
+    pub sim: SimId,
+    /// This server's own key.
+    pub server: PublicKey,
+    /// The last decided height.
+    pub height: Height,
+    /// The last tick of the last applied turn.
+    pub tick: Tick,
+    /// The root of the state after [`Self::root_height`].
+    pub root: Root,
+    /// The last applied height.
+    pub root_height: Height,
+    /// Who proposes at the height under way.
+    pub proposer: Option<PublicKey>,
+    /// The round of the height under way.
+    pub round: Option<Round>,
+    /// Who votes at the height under way.
+    pub validators: Vec<PublicKey>,
+    /// Does this server vote?
+    pub voting: bool,
+    /// Servers that are connected.
+    pub peers: u32,
+    /// Client sessions that are open.
+    pub clients: u32,
+    /// Acts that wait for a turn.
+    pub mempool: u32,
+    /// Players in the world.
+    pub players: u32,
+    /// Has nothing been decided for [`crate::STALL`]?
+    pub stalled: bool,
+}
