@@ -1,24 +1,85 @@
 //! The agreement machine of one sim on one server.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+mod frames;
+mod height;
+mod propose;
+mod replay;
+mod sync;
+mod verdict;
+mod voice;
 
-use metatopia_types::{Digest, Height, Now, PublicKey, Round, ValidatorSet};
+use std::collections::{BTreeMap, VecDeque};
+use std::{sync::Arc, time::Duration};
 
-use crate::{Base, Config, Decision, Effect, Host, Input, JoinPack, Record};
+use metatopia_types::{
+    Certificate, Digest, Evidence, Height, Now, Proposal, PublicKey, Root, Round, Signed,
+    ValidatorSet, wire,
+};
 
-/// Orders turns together with the other servers of a sim.
+use self::sync::Sync;
+use crate::ballot::Ballot;
+use crate::core::{Core, Told};
+use crate::depot::Depot;
+use crate::outbox::Outbox;
+use crate::past::Past;
+use crate::peers::Peers;
+use crate::timers::{Alarm, Timers};
+use crate::{Applied, Base, Config, Decision, Effect, Halt, Host, Input, JoinPack, Record, Void};
+
+/// Orders turns together with the other servers of a sim. See the crate's page.
 #[derive(Debug)]
 pub struct Agreement {
     config: Config,
-    base: Base,
-    effects: VecDeque<Effect>,
+    me: PublicKey,
+    past: Past,
+    core: Core,
+    /// Has the height after the last decided one begun?
+    begun: bool,
+    ballot: Ballot,
+    depot: Depot,
+    peers: Peers,
+    timers: Timers,
+    outbox: Outbox,
+    /// What the core will be told next.
+    told: VecDeque<Told>,
+    /// What the core has just decided.
+    closing: Option<(Certificate, Vec<Evidence>)>,
+    /// When the last decided turn was first seen, in monotonic time: the next one is paced by it.
+    seen: Duration,
+    /// The core's records of heights that were not decided when the log was read.
+    logged: BTreeMap<Height, Vec<Record>>,
+    /// Roots in the log that the host has not computed again yet.
+    logged_roots: BTreeMap<Height, Root>,
+    /// Proposals for round 0 of heights that have not begun.
+    promises: BTreeMap<Height, Promise>,
+    sync: Sync,
+    /// May this server sign?
+    voice: bool,
+    /// Tells answers to this life's questions from those to an earlier one's.
+    nonce: u64,
+    last_void: Option<Void>,
+    halted: bool,
+}
+
+/// A proposal that was signed before its height began.
+#[derive(Debug)]
+struct Promise {
+    proposal: Signed<Proposal>,
+    /// Did it leave in this life?
+    sent: bool,
+}
+
+/// What a step may use: the time, and the state machine.
+struct Moment<'a> {
+    now: Now,
+    host: &'a mut dyn Host,
 }
 
 /// Why a log is not one that an agreement wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// A turn is decided whose bytes are missing.
-    #[error("the log decides height {0} without the turn's bytes")]
+    /// A turn is decided or promised whose bytes are missing.
+    #[error("the log relies on a turn of height {0} without the turn's bytes")]
     NoTurn(Height),
     /// Heights are decided or applied out of order.
     #[error("the log jumps to height {0}")]
@@ -26,100 +87,190 @@ pub enum OpenError {
 }
 
 impl Agreement {
-    /// Starts from `base` and what the log holds after it; records of earlier heights are skipped.
-    /// All records are durable. Effects follow: poll them.
+    /// Something happened. Afterwards poll the effects and look at the deadline.
     ///
-    /// # Errors
-    /// See [`OpenError`].
-    pub fn open(
-        config: Config,
-        base: Base,
-        records: impl IntoIterator<Item = Record>,
-        now: Now,
-        host: &mut dyn Host,
-    ) -> Result<Self, OpenError> {
-        let _ = (records.into_iter().count(), now, host);
-        Ok(Self {
-            config,
-            base,
-            effects: VecDeque::new(),
-        })
-    }
-
-    /// Something happened. Then poll the effects and look at the deadline.
+    /// # Panics
+    /// If turns are reported as applied out of order, or before they were decided.
     pub fn handle(&mut self, now: Now, host: &mut dyn Host, input: Input) {
-        let _ = (now, host, input);
+        if self.halted {
+            return;
+        }
+        let cx = &mut Moment { now, host };
+        match input {
+            Input::Frame { from, message } => self.on_frame(from, message, cx),
+            Input::Wake => self.on_wake(cx),
+            Input::Synced(to) => self.outbox.synced(to),
+            Input::Applied(applied) => self.on_applied(&applied, cx),
+            Input::PeerUp(peer) => self.peers.up(peer),
+            Input::PeerDown(peer) => self.on_peer_down(peer, cx),
+            Input::Loaded { to, decisions } => self.on_loaded(to, decisions),
+        }
+        self.run(cx);
+        self.outbox.close();
     }
 
     /// The next thing to do.
     pub fn poll(&mut self) -> Option<Effect> {
-        self.effects.pop_front()
+        self.outbox.poll()
     }
 
     /// When to hand in [`Input::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        None
+        if self.halted {
+            return None;
+        }
+        self.timers.next()
     }
 
     /// A digest of what this machine knows, for traces.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        Digest::ZERO
+        let (tip, candidates) = (self.past.tip(), self.ballot.candidates());
+        let judged = candidates.iter().map(|(header, candidate)| {
+            let valid = candidate.judged.map(|judged| judged.valid);
+            (*header, candidate.accepted, candidate.voters.len(), valid)
+        });
+        let place = (tip.height, tip.header, self.past.applied(), self.round());
+        let flags = (self.begun, self.voice, self.halted);
+        let promises: Vec<_> = self.promises.keys().collect();
+        let work = (self.outbox.appended(), promises, self.sync.held());
+        let all = (
+            place,
+            flags,
+            work,
+            judged.collect::<Vec<_>>(),
+            self.timers.next(),
+        );
+        Digest::of("metatopia agreement digest v1", &wire::encode(&all))
     }
 
     /// The height that is being agreed on.
     #[must_use]
     pub fn height(&self) -> Height {
-        self.base.height.plus(1)
+        self.past.tip().height.plus(1)
     }
 
     /// The round of that height; none before it begins.
     #[must_use]
     pub fn round(&self) -> Option<Round> {
-        None
+        self.core.round().filter(|_| self.begun)
     }
 
     /// Who proposes in that round.
     #[must_use]
     pub fn proposer(&self) -> Option<PublicKey> {
-        None
+        let round = self.round()?;
+        let set = self.past.set(self.height())?;
+        Some(set.proposer(self.height(), round))
     }
 
     /// The last decision; none right after the base.
     #[must_use]
     pub fn tip(&self) -> Option<&Arc<Decision>> {
-        None
+        self.past.decision(self.past.tip().height)
     }
 
-    /// The decision of a height, while it is in memory.
+    /// The decision of a height, while it is in memory: those of the last
+    /// [`DECISIONS_KEPT`](crate::limits::DECISIONS_KEPT) heights, if they are not very long.
     #[must_use]
-    pub fn decision(&self, _height: Height) -> Option<&Arc<Decision>> {
-        None
+    pub fn decision(&self, height: Height) -> Option<&Arc<Decision>> {
+        self.past.decision(height)
     }
 
-    /// Who votes at a height from a little before the last decided one to a little after it.
+    /// Who votes at a height, from some way below the last applied one to three above it.
     #[must_use]
-    pub fn validators(&self, _height: Height) -> Option<&Arc<ValidatorSet>> {
-        None
+    pub fn validators(&self, height: Height) -> Option<&Arc<ValidatorSet>> {
+        self.past.set(height)
     }
 
     /// Does this server vote at the height that is being agreed on?
     #[must_use]
     pub fn is_voting(&self) -> bool {
-        let _ = &self.config;
-        false
+        let set = self.past.set(self.height());
+        self.begun && self.voice && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
     }
 
-    /// Where to start from next time, for a recently applied height.
+    /// Why the last void turn was void, for the operator's log.
     #[must_use]
-    pub fn base(&self, _height: Height) -> Option<Base> {
-        None
+    pub const fn last_void(&self) -> Option<Void> {
+        self.last_void
+    }
+
+    /// Where to start from next time, for one of the last [`BASES_KEPT`](crate::limits::BASES_KEPT)
+    /// applied heights. To be kept with the state of that height.
+    #[must_use]
+    pub fn base(&self, height: Height) -> Option<Base> {
+        self.past.base(height, self.voice)
     }
 
     /// What somebody needs to believe the state after a recent height, at least two below the tip.
     #[must_use]
-    pub fn join_pack(&self, _height: Height) -> Option<JoinPack> {
-        None
+    pub fn join_pack(&self, height: Height) -> Option<JoinPack> {
+        self.past.join_pack(height)
+    }
+
+    fn on_wake(&mut self, cx: &mut Moment<'_>) {
+        while let Some(alarm) = self.timers.take_due(cx.now.monotonic) {
+            match alarm {
+                Alarm::Core(wait) => self.told.push_back(Told::Over(wait)),
+                // Whether a turn may leave is looked at after every input.
+                Alarm::Leave => {}
+                Alarm::Want(header) => self.want(header, cx),
+                Alarm::Sync => self.look_around(cx),
+            }
+            // One at a time: what the core says may stop the others.
+            self.pump(cx);
+        }
+    }
+
+    fn on_applied(&mut self, applied: &Applied, cx: &mut Moment<'_>) {
+        let height = applied.height;
+        if let Some(logged) = self.logged_roots.remove(&height) {
+            let now = applied.root;
+            if logged != now {
+                self.halt(Halt::Unrepeatable {
+                    height,
+                    logged,
+                    now,
+                });
+            }
+            return;
+        }
+        let changed = applied.validators != **self.past.newest_set();
+        self.past.apply(applied);
+        self.outbox.append(Record::Applied {
+            height,
+            root: applied.root,
+            validators: changed.then(|| applied.validators.clone()),
+        });
+        self.begin(cx);
+    }
+
+    /// Works until nothing is left that can be done now.
+    fn run(&mut self, cx: &mut Moment<'_>) {
+        loop {
+            self.pump(cx);
+            if self.halted {
+                return;
+            }
+            self.take_ahead();
+            let leave = self.propose(cx).into_iter().chain(self.promise(cx)).min();
+            match leave {
+                Some(at) => self.timers.set(Alarm::Leave, at),
+                None => {
+                    self.timers.stop(Alarm::Leave);
+                }
+            }
+            if self.told.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn halt(&mut self, why: Halt) {
+        self.halted = true;
+        self.told.clear();
+        self.outbox.push(Effect::Halt(why));
     }
 }

@@ -90,3 +90,46 @@ pub struct Controls {
     /// While the log is read again, the core does not know our own votes in it.
     pub no_index: bool,
 }
+
+/// The rules that [`Controls`] breaks, kept in a node whatever it says.
+impl Config {
+    #[cfg(not(feature = "controls"))]
+    pub(crate) const fn leaves_early(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(feature = "controls"))]
+    pub(crate) const fn skips_turns(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(feature = "controls"))]
+    pub(crate) const fn judges_in_replay(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(feature = "controls"))]
+    pub(crate) const fn forgets_votes(&self) -> bool {
+        false
+    }
+
+    #[cfg(feature = "controls")]
+    pub(crate) const fn leaves_early(&self) -> bool {
+        self.controls.no_barrier
+    }
+
+    #[cfg(feature = "controls")]
+    pub(crate) const fn skips_turns(&self) -> bool {
+        self.controls.turns_not_logged
+    }
+
+    #[cfg(feature = "controls")]
+    pub(crate) const fn judges_in_replay(&self) -> bool {
+        self.controls.eager_replay
+    }
+
+    #[cfg(feature = "controls")]
+    pub(crate) const fn forgets_votes(&self) -> bool {
+        self.controls.no_index
+    }
+}

@@ -2,16 +2,27 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod ballot;
 mod base;
 mod config;
+mod core;
 mod decision;
+mod depot;
 mod effect;
 mod host;
 mod input;
 mod join;
+mod judge;
 pub mod limits;
 mod message;
+mod outbox;
+mod pace;
+mod past;
+mod peers;
 mod record;
+#[cfg(test)]
+mod tests;
+mod timers;
 
 pub use agreement::{Agreement, OpenError};
 pub use base::Base;

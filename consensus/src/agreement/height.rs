@@ -1,0 +1,282 @@
+//! A height from its first round to its decision.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_types::{Certificate, Evidence, HeaderId, PublicKey, Round, VoteKind};
+
+use super::{Agreement, Moment};
+use crate::ballot::{Ballot, Grounds, Judged};
+use crate::core::{Says, Stuck, Told, Wait};
+use crate::outbox::Bond;
+use crate::timers::Alarm;
+use crate::{Decision, Effect, Halt, Message, Record, Step, To, depot, pace};
+
+/// Rounds after which patience grows no further: it is three seconds longer then, and a height that
+/// fails this often waits for somebody to come back.
+const PATIENT_ROUNDS_MAX: u32 = 64;
+
+/// No wait is shorter, so that time goes on between two alarms.
+pub(super) const PATIENCE_MIN: Duration = Duration::from_millis(1);
+
+impl Agreement {
+    /// Tells the core all there is to tell, judging what it accepts on the way.
+    pub(super) fn pump(&mut self, cx: &mut Moment<'_>) {
+        loop {
+            if self.halted {
+                return;
+            }
+            self.judge(cx);
+            let Some(told) = self.told.pop_front() else {
+                return;
+            };
+            self.tell(told, cx);
+            if let Some((certificate, evidence)) = self.closing.take() {
+                self.close(certificate, evidence, cx);
+                self.begin(cx);
+            }
+        }
+    }
+
+    /// Tells the core one thing, and does what it says.
+    pub(super) fn tell(&mut self, told: Told, cx: &mut Moment<'_>) {
+        match self.core.tell(told) {
+            Ok(says) => {
+                for says in says {
+                    self.carry_out(says, cx);
+                }
+            }
+            Err(Stuck(what)) => self.halt(Halt::Replay {
+                height: self.height(),
+                what,
+            }),
+        }
+    }
+
+    /// Begins the next height, as soon as it is known who votes there.
+    pub(super) fn begin(&mut self, cx: &mut Moment<'_>) {
+        while !self.begun && !self.halted {
+            let height = self.height();
+            let Some(set) = self.past.set(height).cloned() else {
+                return;
+            };
+            self.begun = true;
+            self.ballot = Ballot::default();
+            self.core.set_voice(self.voice);
+            let told = Told::Height(height, set);
+            match self.logged.remove(&height) {
+                Some(records) => self.replay(told, records, cx),
+                None => self.tell(told, cx),
+            }
+            // The log of a height may hold all that decides it.
+            if let Some((certificate, evidence)) = self.closing.take() {
+                self.close(certificate, evidence, cx);
+                continue;
+            }
+            for (from, message) in self.peers.begin(height) {
+                self.hear(from, height, message);
+            }
+        }
+    }
+
+    /// A turn is decided.
+    fn close(&mut self, certificate: Certificate, evidence: Vec<Evidence>, cx: &mut Moment<'_>) {
+        let (height, header) = (certificate.height, certificate.header);
+        let turn = self.depot.turn(header).cloned();
+        let turn = turn.expect("the core decides what was called valid, and its bytes are kept");
+        self.log_turn(header);
+        self.outbox.append(Record::Decided(certificate.clone()));
+        let seen = self.ballot.get(header).map(|candidate| candidate.seen);
+        self.seen = seen.unwrap_or(cx.now.monotonic);
+        cx.host.decided(&turn);
+        let decision = Arc::new(Decision { certificate, turn });
+        self.past.decide(Arc::clone(&decision));
+        self.outbox.decided(decision);
+        for found in evidence {
+            self.outbox.push(Effect::Evidence(found));
+        }
+        self.begun = false;
+        self.told.clear();
+        self.timers.stop_height();
+        self.depot.retire(height);
+        self.sync.retire(height);
+        self.promises.retain(|promised, _| *promised > height);
+        self.find_voice();
+    }
+
+    fn carry_out(&mut self, says: Says, cx: &mut Moment<'_>) {
+        match says {
+            Says::Log(record) => {
+                self.note(&record, cx);
+                if self.signs_here() {
+                    self.outbox.append(record);
+                }
+            }
+            Says::Publish(message) => self.publish(message),
+            Says::Restream(header) => self.send_parts(header),
+            Says::Wait(wait) => self.start_waiting(wait, cx),
+            Says::StopWaiting(wait) => {
+                self.timers.stop(Alarm::Core(wait));
+            }
+            Says::StopAllWaits => self.timers.stop_core(),
+            Says::Build(round) => self.ballot.build = Some(round),
+            Says::Certified {
+                round,
+                proposer,
+                header,
+            } => self.judge_certified(round, proposer, header, cx),
+            Says::BadCertificate(height) => self.blame(height),
+            Says::Decided(certificate, evidence) => self.closing = Some((certificate, evidence)),
+        }
+    }
+
+    /// Does this server sign at the height that has begun? Then what its core accepts is logged:
+    /// after a crash it must come to the same votes.
+    pub(super) fn signs_here(&self) -> bool {
+        let set = self.past.set(self.height());
+        self.voice && set.is_some_and(|set| set.get(&self.me).is_some())
+    }
+
+    /// The core accepted something.
+    fn note(&mut self, record: &Record, cx: &Moment<'_>) {
+        let now = cx.now.monotonic;
+        match record {
+            Record::Proposal(proposal) => self.ballot.propose(proposal, now),
+            Record::Vote(vote) => {
+                let vote = &vote.message;
+                self.ballot.vote(vote, now);
+                let nil = vote.kind == VoteKind::Precommit && vote.header.is_none();
+                let wait = Alarm::Core(Wait {
+                    round: vote.round,
+                    step: Some(Step::Precommit),
+                });
+                if nil && self.timers.is_set(wait) && self.is_over(vote.round) {
+                    self.timers.set(wait, now);
+                }
+            }
+            Record::Verdict(verdict) => {
+                let grounds = self.grounds(verdict.header);
+                let candidate = self.ballot.get(verdict.header);
+                if candidate.is_none_or(|candidate| candidate.judged.is_none()) {
+                    let judged = Judged {
+                        valid: verdict.valid,
+                        hopeless: false,
+                        grounds,
+                    };
+                    self.ballot.judge(verdict.header, judged, now);
+                }
+            }
+            Record::Timeout(timeout) => {
+                // Too late to propose in this round.
+                if timeout.step == Step::Propose && self.ballot.build == Some(timeout.round) {
+                    self.ballot.build = None;
+                }
+            }
+            Record::Polka(_) => {}
+            Record::Turn(_)
+            | Record::Early(_)
+            | Record::Decided(_)
+            | Record::Applied { .. }
+            | Record::Voice => unreachable!("not a record of the core"),
+        }
+    }
+
+    /// What a verdict about a turn can rest on now.
+    pub(super) fn grounds(&self, header: HeaderId) -> Grounds {
+        Grounds {
+            proposals: self.ballot.get(header).map_or(0, |c| c.accepted),
+            polka: self.core.has_polka(header),
+        }
+    }
+
+    fn is_over(&self, round: Round) -> bool {
+        let set = self.past.set(self.height());
+        set.is_some_and(|set| self.ballot.is_over(round, set))
+    }
+
+    fn publish(&mut self, message: Message) {
+        match &message {
+            Message::Vote(vote) if vote.message.kind == VoteKind::Precommit => {
+                let ours = vote.message.voter == self.me;
+                self.ballot.precommitted = vote.message.header.filter(|_| ours);
+            }
+            Message::Proposal(proposal) => {
+                let promise = self.promises.get(&proposal.message.height);
+                if promise.is_some_and(|promise| promise.sent && promise.proposal == *proposal) {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.outbox.send(To::All, message, Bond::Signed);
+    }
+
+    /// Sends a turn to everybody. Parts bind nobody, so they do not wait for the log.
+    pub(super) fn send_parts(&mut self, header: HeaderId) {
+        let Some(turn) = self.depot.turn(header).cloned() else {
+            return;
+        };
+        for part in depot::parts(&turn) {
+            self.outbox.send(To::All, Message::Part(part), Bond::Free);
+        }
+    }
+
+    /// Writes a turn's bytes into the log, once. Always before what relies on them.
+    pub(super) fn log_turn(&mut self, header: HeaderId) {
+        if self.depot.mark_logged(header)
+            && !self.config.skips_turns()
+            && let Some(turn) = self.depot.turn(header)
+        {
+            self.outbox.append(Record::Turn(Arc::clone(turn)));
+        }
+    }
+
+    fn start_waiting(&mut self, wait: Wait, cx: &Moment<'_>) {
+        let (now, patience) = (cx.now.monotonic, &self.config.patience);
+        let more = patience.per_round * wait.round.0.min(PATIENT_ROUNDS_MAX);
+        let at = match wait.step {
+            Some(Step::Propose) if self.is_gone(wait.round) => self.due(cx).max(now),
+            Some(Step::Propose) => now.max(self.latest_leave()) + patience.propose + more,
+            Some(Step::Prevote) => now + patience.prevote + more,
+            // Nothing can be decided in this round any more: waiting would be in vain.
+            Some(Step::Precommit) if self.is_over(wait.round) => now,
+            Some(Step::Precommit) => now + patience.precommit + more,
+            None => now + patience.rebroadcast.max(PATIENCE_MIN) + more,
+        };
+        self.timers.set(Alarm::Core(wait), at);
+    }
+
+    /// Is the connection to the proposer of this round known to be gone?
+    fn is_gone(&self, round: Round) -> bool {
+        let set = self.past.set(self.height());
+        set.is_some_and(|set| self.peers.is_down(&set.proposer(self.height(), round)))
+    }
+
+    /// A server that is gone will not propose: end the wait for it, but not the pace. Timeouts are
+    /// always safe.
+    pub(super) fn on_peer_down(&mut self, peer: PublicKey, cx: &Moment<'_>) {
+        self.peers.down(peer);
+        let (Some(round), Some(proposer)) = (self.round(), self.proposer()) else {
+            return;
+        };
+        let wait = Alarm::Core(Wait {
+            round,
+            step: Some(Step::Propose),
+        });
+        if proposer == peer && self.timers.is_set(wait) {
+            let at = self.due(cx).max(cx.now.monotonic);
+            self.timers.set(wait, at);
+        }
+    }
+
+    /// When the next turn may leave by our clock.
+    pub(super) fn due(&self, cx: &Moment<'_>) -> Duration {
+        let previous = self.past.tip().time;
+        pace::due(cx.now, previous, self.seen, self.config.turn_length)
+    }
+
+    /// When it may leave by anybody's clock.
+    fn latest_leave(&self) -> Duration {
+        self.seen + Duration::from_millis(self.config.turn_length)
+    }
+}

@@ -1,0 +1,197 @@
+//! Our own turns: built as late as the pace allows, so that they hold what came until then.
+//!
+//! The proposer of the next height does not wait for the decision of this one: it builds on the turn
+//! it precommits, and signs a proposal for round 0 of the next height. The others have it when that
+//! height begins, which saves the time of one message. Such a proposal is a promise: it is in the
+//! log before it leaves, and the height begins with it and with nothing else. It carries no lock,
+//! so signing it early endangers nothing; if another turn is decided here after all, it is void, and
+//! costs a round.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_types::{Body, Header, HeaderId, Height, Millis, Proposal, Round, Turn};
+
+use super::{Agreement, Moment, Promise};
+use crate::core::Told;
+use crate::judge::Came;
+use crate::outbox::Bond;
+use crate::{Message, Record, To, pace};
+
+/// From this round on a height's turns are empty: small enough for any network, and for being kept
+/// round after round while the height waits for servers to come back.
+const ROUNDS_WITH_ACTS: u32 = 8;
+
+/// The turn before the one to build.
+struct Before {
+    header: HeaderId,
+    time: Millis,
+    /// If it is not decided yet.
+    turn: Option<Arc<Turn>>,
+}
+
+impl Agreement {
+    /// Proposes if the core asked for it. Says when to come back if it is too early.
+    pub(super) fn propose(&mut self, cx: &mut Moment<'_>) -> Option<Duration> {
+        let round = self.ballot.build?;
+        if !self.begun || self.round() != Some(round) {
+            self.ballot.build = None;
+            return None;
+        }
+        // Without it there is no root to state. It comes with an input.
+        self.place()?;
+        let (height, tip) = (self.height(), self.past.tip());
+        if round == Round(0) && self.promises.contains_key(&height) {
+            self.ballot.build = None;
+            self.honour(height, cx);
+            return None;
+        }
+        let due = self.due(cx);
+        if due > cx.now.monotonic {
+            return Some(due);
+        }
+        self.ballot.build = None;
+        let before = Before {
+            header: tip.header,
+            time: tip.time,
+            turn: None,
+        };
+        let mut turn = self.build(height, round, &before, cx)?;
+        // Void acts of our own would cost a round. The host is asked again because it is the judge.
+        if turn.check_body().is_err() || cx.host.judge(&turn).is_err() {
+            turn = self.with_body(turn.header, Body::default());
+        }
+        let header = turn.id();
+        self.depot.keep(Arc::new(turn));
+        self.log_turn(header);
+        self.send_parts(header);
+        self.told.push_back(Told::Ours(height, round, header));
+        None
+    }
+
+    /// Proposes for the next height, if we lead it and have precommitted here. Says when to come
+    /// back if it is too early.
+    pub(super) fn promise(&mut self, cx: &mut Moment<'_>) -> Option<Duration> {
+        let height = self.height().plus(1);
+        let header = self
+            .ballot
+            .precommitted
+            .filter(|_| self.begun && self.signs_here())?;
+        let leads = self.past.set(height)?.proposer(height, Round(0)) == self.me;
+        if !leads || self.promises.contains_key(&height) {
+            return None;
+        }
+        // The state that the header of the next height states must be there, and who votes after it.
+        self.past.root_for(height)?;
+        self.past.set(height.plus(1))?;
+        let last = self.depot.turn(header)?.clone();
+        let seen = self.ballot.get(header)?.seen;
+        let due = pace::due(cx.now, last.header.time, seen, self.config.turn_length);
+        if due > cx.now.monotonic {
+            return Some(due);
+        }
+        let before = Before {
+            header,
+            time: last.header.time,
+            turn: Some(last),
+        };
+        let turn = self.build(height, Round(0), &before, cx)?;
+        let header = turn.id();
+        self.depot.keep(Arc::new(turn));
+        self.log_turn(header);
+        let proposal = self.core.sign(Proposal {
+            height,
+            round: Round(0),
+            header,
+            valid_round: None,
+            proposer: self.me,
+        });
+        self.outbox.append(Record::Early(proposal.clone()));
+        let promise = Promise {
+            proposal,
+            sent: false,
+        };
+        self.promises.insert(height, promise);
+        self.send_promises();
+        None
+    }
+
+    /// Sends the promises that did not leave in this life.
+    pub(super) fn send_promises(&mut self) {
+        let unsent = self.promises.values_mut().filter(|promise| !promise.sent);
+        let mut leaving = Vec::new();
+        for promise in unsent {
+            promise.sent = true;
+            leaving.push(promise.proposal.clone());
+        }
+        for proposal in leaving {
+            self.send_parts(proposal.message.header);
+            self.outbox
+                .send(To::All, Message::Proposal(proposal), Bond::Signed);
+        }
+    }
+
+    /// Begins our height with what we promised for it, whatever that is worth by now.
+    fn honour(&mut self, height: Height, cx: &mut Moment<'_>) {
+        let (Some(place), Some(promise)) = (self.place(), self.promises.get(&height)) else {
+            return;
+        };
+        let proposal = promise.proposal.clone();
+        let header = proposal.message.header;
+        let turn = self.depot.turn(header);
+        let turn = turn.expect("a promise is kept with its turn").clone();
+        let fits = place.check_claim(&turn, Came::Backed(Round(0)));
+        let fits = fits.and_then(|()| place.check(&turn));
+        if fits.is_ok() && cx.host.judge(&turn).is_ok() {
+            self.told.push_back(Told::Ours(height, Round(0), header));
+            return;
+        }
+        // Another turn than the one we built on was decided. We must not propose another one in this
+        // round, nor vote for this one: it is judged like anybody's void proposal.
+        self.told.push_back(Told::Proposal(proposal));
+    }
+
+    fn build(
+        &self,
+        height: Height,
+        round: Round,
+        before: &Before,
+        cx: &mut Moment<'_>,
+    ) -> Option<Turn> {
+        let body = if round.0 < ROUNDS_WITH_ACTS {
+            cx.host.body(height, before.turn.as_deref())
+        } else {
+            Body::default()
+        };
+        let (_, root) = self.past.root_for(height)?;
+        let header = Header {
+            sim: self.config.sim,
+            engine: self.config.engine,
+            height,
+            previous: before.header,
+            proposer: self.me,
+            round,
+            time: pace::stamp(cx.now.wall, before.time, self.config.turn_length),
+            root,
+            validators: self.past.set(height)?.id(),
+            next_validators: self.past.set(height.plus(1))?.id(),
+            acts: Default::default(),
+            act_count: 0,
+            blobs: Default::default(),
+            blob_count: 0,
+        };
+        Some(self.with_body(header, body))
+    }
+
+    fn with_body(&self, header: Header, body: Body) -> Turn {
+        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+        let header = Header {
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            ..header
+        };
+        Turn { header, body }
+    }
+}

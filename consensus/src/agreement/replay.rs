@@ -1,0 +1,199 @@
+//! Opening a log, and reading the records of a height again.
+//!
+//! The core is fed what it accepted in its first life, in that order, and so comes to the same
+//! votes. Nothing else may speak to it meanwhile: no judging, no building, no frames. It may say
+//! more than it said then, if the crash came between a cause and its effect; that is logged now.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use metatopia_types::Now;
+
+use super::sync::Sync;
+use super::{Agreement, Moment, OpenError, Promise};
+use crate::ballot::Ballot;
+use crate::core::{Core, Told};
+use crate::depot::Depot;
+use crate::outbox::{Bond, Outbox};
+use crate::past::Past;
+use crate::peers::Peers;
+use crate::timers::{Alarm, Timers};
+use crate::{Applied, Base, Config, Decision, Host, Message, Record, To};
+
+impl Agreement {
+    /// Starts from `base` and what the log holds after it, in the order it was written; records of
+    /// heights up to the base are skipped. All of them are durable. Decided turns come out again, so
+    /// that the state machine can apply them.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(
+        config: Config,
+        base: Base,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+        host: &mut dyn Host,
+    ) -> Result<Self, OpenError> {
+        let mut agreement = Self::new(config, base, now);
+        let mut cx = Moment { now, host };
+        for record in records {
+            agreement.read(record, &mut cx)?;
+        }
+        for promise in agreement.promises.values() {
+            let proposal = &promise.proposal.message;
+            if agreement.depot.turn(proposal.header).is_none() {
+                return Err(OpenError::NoTurn(proposal.height));
+            }
+        }
+        if agreement.config.fresh_key && !agreement.voice {
+            agreement.speak();
+        }
+        agreement.send_promises();
+        agreement.begin(&mut cx);
+        agreement.run(&mut cx);
+        agreement.outbox.close();
+        Ok(agreement)
+    }
+
+    fn new(config: Config, base: Base, now: Now) -> Self {
+        assert!(config.turn_length > 0, "a turn has a length");
+        let me = config.signer.public();
+        let height = base.height.plus(1);
+        let set = Arc::new(base.sets[0].clone());
+        let (signer, scheme) = (Arc::clone(&config.signer), Arc::clone(&config.scheme));
+        let mut timers = Timers::default();
+        timers.set(Alarm::Sync, now.monotonic + config.patience.sync);
+        Self {
+            core: Core::new(config.sim, height, set, signer, scheme),
+            voice: base.voice,
+            past: Past::new(base),
+            outbox: Outbox::new(config.leaves_early()),
+            config,
+            me,
+            begun: false,
+            ballot: Ballot::default(),
+            depot: Depot::default(),
+            peers: Peers::default(),
+            timers,
+            told: VecDeque::new(),
+            closing: None,
+            seen: now.monotonic,
+            logged: BTreeMap::new(),
+            logged_roots: BTreeMap::new(),
+            promises: BTreeMap::new(),
+            sync: Sync::default(),
+            nonce: now.wall.0,
+            last_void: None,
+            halted: false,
+        }
+    }
+
+    fn read(&mut self, record: Record, cx: &mut Moment<'_>) -> Result<(), OpenError> {
+        let tip = self.past.tip().height;
+        // The states of the last decided heights may be applied after the base.
+        if let Some(height) = record.height()
+            && height <= tip
+            && !matches!(record, Record::Applied { .. })
+        {
+            return Ok(());
+        }
+        self.core.trust(&record);
+        match record {
+            Record::Turn(turn) => self.depot.keep_logged(turn),
+            Record::Decided(certificate) => {
+                let height = certificate.height;
+                if height != tip.plus(1) {
+                    return Err(OpenError::Gap(height));
+                }
+                let turn = self.depot.turn(certificate.header).cloned();
+                let turn = turn.ok_or(OpenError::NoTurn(height))?;
+                cx.host.decided(&turn);
+                let decision = Arc::new(Decision { certificate, turn });
+                self.past.decide(Arc::clone(&decision));
+                self.outbox.decided(decision);
+                self.depot.retire(height);
+                self.logged = self.logged.split_off(&height.plus(1));
+                self.promises = self.promises.split_off(&height.plus(1));
+            }
+            Record::Applied {
+                height,
+                root,
+                validators,
+            } => {
+                let done = self.past.applied();
+                if height <= done {
+                    return Ok(());
+                }
+                if height != done.plus(1) || height > tip {
+                    return Err(OpenError::Gap(height));
+                }
+                let validators = validators.unwrap_or_else(|| (**self.past.newest_set()).clone());
+                self.past.apply(&Applied {
+                    height,
+                    root,
+                    validators,
+                });
+                self.logged_roots.insert(height, root);
+            }
+            Record::Early(proposal) => {
+                let promise = Promise {
+                    proposal,
+                    sent: false,
+                };
+                let height = promise.proposal.message.height;
+                self.promises.insert(height, promise);
+            }
+            Record::Voice => self.voice = true,
+            record => {
+                let height = record.height().unwrap_or_default();
+                self.logged.entry(height).or_default().push(record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a height with the records of its first life.
+    pub(super) fn replay(&mut self, told: Told, records: Vec<Record>, cx: &mut Moment<'_>) {
+        self.outbox.begin_replay(&records);
+        if !self.config.forgets_votes() {
+            self.core.begin_replay(&records);
+        }
+        self.tell(told, cx);
+        for record in &records {
+            // The rest of the log is about a height that is over.
+            if self.halted || self.closing.is_some() {
+                break;
+            }
+            self.tell(Told::Record(record.clone()), cx);
+            if self.config.judges_in_replay() {
+                self.judge(cx);
+                while let Some(told) = self.told.pop_front() {
+                    self.tell(told, cx);
+                }
+            }
+        }
+        self.core.end_replay();
+        self.outbox.end_replay();
+        if self.closing.is_none() {
+            self.propose_again(&records);
+        }
+    }
+
+    /// The core says its votes again while the log is read, but not its proposals.
+    fn propose_again(&mut self, records: &[Record]) {
+        for record in records {
+            let Record::Proposal(proposal) = record else {
+                continue;
+            };
+            if proposal.message.proposer != self.me {
+                continue;
+            }
+            if self.ballot.build == Some(proposal.message.round) {
+                self.ballot.build = None;
+            }
+            self.send_parts(proposal.message.header);
+            let message = Message::Proposal(proposal.clone());
+            self.outbox.send(To::All, message, Bond::Signed);
+        }
+    }
+}

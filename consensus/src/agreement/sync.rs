@@ -1,0 +1,245 @@
+//! Catching up, and helping others to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use metatopia_types::{
+    HeaderId, Height, PublicKey, Turn, limits::ROOT_LAG, limits::VALIDATORS_MAX, wire,
+};
+
+use super::{Agreement, Moment};
+use crate::core::Told;
+use crate::limits::{ANSWER_BYTES_MAX, DECISIONS_AHEAD_MAX, DECISIONS_PER_ANSWER_MAX};
+use crate::outbox::Bond;
+use crate::timers::Alarm;
+use crate::{Decision, Effect, Message, To, depot};
+
+/// Decisions that wait for their height.
+#[derive(Debug, Default)]
+pub(super) struct Sync {
+    ahead: BTreeMap<Height, (PublicKey, Decision)>,
+    /// How often we asked: whom to ask goes round.
+    asked: usize,
+    /// Whom we asked last, and for the heights up to which.
+    last: Option<(PublicKey, Height)>,
+    /// The decision whose certificate the core is looking at.
+    trying: Option<(PublicKey, Arc<Turn>)>,
+}
+
+impl Sync {
+    /// The heights of the decisions that wait.
+    pub(super) fn held(&self) -> Vec<Height> {
+        self.ahead.keys().copied().collect()
+    }
+
+    pub(super) fn retire(&mut self, height: Height) {
+        self.ahead = self.ahead.split_off(&height.plus(1));
+        self.trying = None;
+    }
+
+    /// The turn that came with the certificate for this header.
+    pub(super) fn take_certified(&mut self, header: HeaderId) -> Option<Arc<Turn>> {
+        let (_, turn) = self.trying.take()?;
+        (turn.id() == header).then_some(turn)
+    }
+}
+
+impl Agreement {
+    /// Looks whether others are ahead, again and again.
+    pub(super) fn look_around(&mut self, cx: &Moment<'_>) {
+        let pause = self.config.patience.sync.max(super::height::PATIENCE_MIN);
+        self.timers.set(Alarm::Sync, cx.now.monotonic + pause);
+        self.ask_for_tips();
+        let height = self.height();
+        let ahead = self.peers.at_or_above(height.plus(1));
+        let far = !self.peers.at_or_above(height.plus(ROOT_LAG + 1)).is_empty();
+        // A server that is one height ahead is normal for a moment. A height that lasts is not.
+        let lasts = core::mem::replace(&mut self.ballot.looked, true);
+        if !ahead.is_empty() && (far || lasts) {
+            self.ask(&ahead);
+        }
+    }
+
+    fn ask(&mut self, peers: &[PublicKey]) {
+        let missing = |height: &Height| !self.sync.ahead.contains_key(height);
+        let heights = (0..DECISIONS_AHEAD_MAX).map(|n| self.height().plus(n));
+        let (Some(first), false) = (heights.into_iter().find(missing), peers.is_empty()) else {
+            return;
+        };
+        self.sync.asked = self.sync.asked.wrapping_add(1);
+        let peer = peers[self.sync.asked % peers.len()];
+        let last = first.plus(u64::from(DECISIONS_PER_ANSWER_MAX) - 1);
+        self.sync.last = Some((peer, last));
+        let message = Message::Ask { from: first };
+        self.outbox.answer(peer, message, Bond::Free);
+    }
+
+    /// A peer votes at a height that is decided. If that was long ago it is stuck: its vote is a
+    /// call for help.
+    pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &Moment<'_>) {
+        if height.plus(1) >= self.height() {
+            return;
+        }
+        let Some(decision) = self.past.decision(height).cloned() else {
+            return;
+        };
+        let pause = self.config.patience.sync / 2;
+        let known = self.peers.get(peer);
+        if known.is_some_and(|known| known.may_ask(cx.now.monotonic, pause)) {
+            let message = Message::Decision((*decision).clone());
+            self.outbox.answer(peer, message, Bond::Signed);
+        }
+    }
+
+    /// A peer asks for decisions.
+    pub(super) fn on_ask(&mut self, peer: PublicKey, first: Height, cx: &Moment<'_>) {
+        let pause = self.config.patience.sync / 2;
+        let known = self.peers.get(peer);
+        let may = known.is_some_and(|known| known.may_ask(cx.now.monotonic, pause));
+        if !may || first == Height(0) || first >= self.height() {
+            return;
+        }
+        let heights = (0..u64::from(DECISIONS_PER_ANSWER_MAX)).map(|n| first.plus(n));
+        let held = heights.map_while(|height| self.past.decision(height));
+        let held: Vec<Decision> = held.map(|decision| (**decision).clone()).collect();
+        if held.is_empty() {
+            self.outbox.push(Effect::Load {
+                to: peer,
+                from: first,
+                count: DECISIONS_PER_ANSWER_MAX,
+            });
+        } else {
+            self.on_loaded(peer, held);
+        }
+    }
+
+    /// Hands decisions to who asked for them. At least one, then as many as an answer may have.
+    pub(super) fn on_loaded(&mut self, peer: PublicKey, decisions: Vec<Decision>) {
+        let mut bytes = 0;
+        for decision in decisions
+            .into_iter()
+            .take(DECISIONS_PER_ANSWER_MAX as usize)
+        {
+            let length = wire::encode(decision.turn.as_ref()).len();
+            if bytes > 0 && bytes + length > ANSWER_BYTES_MAX {
+                return;
+            }
+            bytes += length;
+            // Our own precommit may be part of the certificate.
+            self.outbox
+                .answer(peer, Message::Decision(decision), Bond::Signed);
+        }
+    }
+
+    /// Keeps a decision that somebody sent us, if it can be of use.
+    pub(super) fn on_decision(&mut self, from: PublicKey, decision: Decision) {
+        let (height, now) = (decision.height(), self.height());
+        if height < now || height >= now.plus(DECISIONS_AHEAD_MAX) {
+            return;
+        }
+        let asked = self.sync.last.is_some_and(|(peer, _)| peer == from);
+        // Others may help with the height we are stuck at, but not fill our memory.
+        if height != now && (!asked || self.sync.ahead.contains_key(&height)) {
+            return;
+        }
+        let (certificate, turn) = (&decision.certificate, &decision.turn);
+        let fits = certificate.header == turn.id()
+            && turn.header.height == height
+            && certificate.signatures.len() <= VALIDATORS_MAX
+            && depot::has_own_body(turn);
+        if fits {
+            self.sync.ahead.insert(height, (from, decision));
+        }
+    }
+
+    /// Tells the core of the certificate of the open height, if one waits and its turn can be
+    /// judged. If all that we asked for is used up, asks for more.
+    pub(super) fn take_ahead(&mut self) {
+        let height = self.height();
+        if self.sync.last.is_some_and(|(_, last)| last < height) {
+            self.sync.last = None;
+            let far = self.peers.at_or_above(height.plus(ROOT_LAG + 1));
+            self.ask(&far);
+        }
+        if self.place().is_none() || !self.told.is_empty() {
+            return;
+        }
+        if let Some((from, decision)) = self.sync.ahead.remove(&height) {
+            self.sync.trying = Some((from, decision.turn));
+            self.told.push_back(Told::Certificate(decision.certificate));
+        }
+    }
+
+    /// A certificate was bad. Its sender is asked for nothing until it speaks of a height again.
+    pub(super) fn blame(&mut self, _height: Height) {
+        let Some((from, _)) = self.sync.trying.take() else {
+            return;
+        };
+        self.sync.ahead.retain(|_, (peer, _)| *peer != from);
+        self.sync.last = None;
+        if let Some(peer) = self.peers.get(from) {
+            peer.height = Height(0);
+        }
+    }
+}
+
+/// Asks for a turn that others vote for.
+impl Agreement {
+    pub(super) fn want(&mut self, header: HeaderId, cx: &Moment<'_>) {
+        let whole = self.depot.turn(header).is_some();
+        let height = self.height();
+        let Some(candidate) = self.ballot.get_mut(header) else {
+            return;
+        };
+        if whole && !candidate.proposals.is_empty() {
+            return;
+        }
+        let mut holders = candidate.holders();
+        holders.remove(&self.me);
+        let at = candidate.asked as usize % holders.len().max(1);
+        candidate.asked = candidate.asked.wrapping_add(1);
+        let Some(holder) = holders.into_iter().nth(at) else {
+            return;
+        };
+        let have = self.depot.have(holder, header);
+        let want = crate::Want {
+            height,
+            header,
+            have,
+        };
+        self.outbox.answer(holder, Message::Want(want), Bond::Free);
+        let pause = self.config.patience.want.max(super::height::PATIENCE_MIN);
+        self.timers
+            .set(Alarm::Want(header), cx.now.monotonic + pause);
+    }
+
+    /// Answers a want: with the proposal too, for nobody says one again, or with the decision.
+    pub(super) fn on_want(&mut self, peer: PublicKey, want: crate::Want) {
+        let known = self.peers.get(peer);
+        if !known.is_some_and(crate::peers::Peer::may_want) {
+            return;
+        }
+        if let Some(decision) = self.past.decision(want.height).cloned() {
+            let message = Message::Decision((*decision).clone());
+            self.outbox.answer(peer, message, Bond::Signed);
+            return;
+        }
+        let candidate = self.ballot.get(want.header);
+        let proposal = candidate
+            .and_then(|candidate| candidate.proposal())
+            .cloned();
+        let promise = self
+            .promises
+            .get(&want.height)
+            .map(|promise| &promise.proposal);
+        let promise = promise.filter(|promise| promise.message.header == want.header);
+        if let Some(proposal) = proposal.or_else(|| promise.cloned()) {
+            let message = Message::Proposal(proposal);
+            self.outbox.answer(peer, message, Bond::Signed);
+        }
+        for part in self.depot.answer(&want) {
+            self.outbox
+                .send(To::One(peer), Message::Part(part), Bond::Free);
+        }
+    }
+}

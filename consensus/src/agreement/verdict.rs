@@ -1,0 +1,180 @@
+//! Judging turns, once their proposal is accepted and their bytes are here.
+
+use std::sync::Arc;
+
+use metatopia_types::{HeaderId, PublicKey, Round, Turn};
+
+use super::{Agreement, Moment};
+use crate::ballot::{Candidate, Grounds, Judged};
+use crate::core::Told;
+use crate::judge::{Came, Place};
+use crate::timers::Alarm;
+use crate::{Halt, Record, Verdict, Void};
+
+impl Agreement {
+    /// Judges what can be judged, and begins to want what is missing.
+    pub(super) fn judge(&mut self, cx: &mut Moment<'_>) {
+        // While the log is read again only the log speaks to the core: in its first life this
+        // server may have voted nil before these bytes came.
+        if !self.begun || (self.outbox.is_replaying() && !self.config.judges_in_replay()) {
+            return;
+        }
+        self.want_missing(cx);
+        let Some(place) = self.place() else {
+            return;
+        };
+        let open: Vec<(HeaderId, Grounds)> = self
+            .ballot
+            .candidates()
+            .iter()
+            .filter(|(_, candidate)| !candidate.proposals.is_empty())
+            .map(|(header, candidate)| (*header, candidate, self.grounds(*header)))
+            .filter(|(_, candidate, grounds)| candidate.is_open(*grounds))
+            .map(|(header, _, grounds)| (header, grounds))
+            .collect();
+        for (header, grounds) in open {
+            if let Some(turn) = self.depot.turn(header).cloned() {
+                self.judge_one(&place, header, &turn, grounds, cx);
+            }
+        }
+    }
+
+    fn judge_one(
+        &mut self,
+        place: &Place,
+        header: HeaderId,
+        turn: &Turn,
+        grounds: Grounds,
+        cx: &mut Moment<'_>,
+    ) {
+        let Some(candidate) = self.ballot.get(header) else {
+            return;
+        };
+        let Some(proposal) = candidate.proposal().map(|signed| signed.message.clone()) else {
+            return;
+        };
+        let claim = self.weigh_claim(place, turn, candidate, grounds, cx);
+        // The claim of a turn may get better with what others say of it; its content cannot.
+        let content = claim.and_then(|()| weigh_content(place, turn, cx));
+        let judged = Judged {
+            valid: content.is_ok(),
+            hopeless: claim.is_ok() && content.is_err(),
+            grounds,
+        };
+        self.ballot.judge(header, judged, cx.now.monotonic);
+        match content {
+            Ok(()) => self.log_turn(header),
+            Err(why) => self.last_void = Some(why),
+        }
+        self.told.push_back(Told::Record(Record::Verdict(Verdict {
+            height: proposal.height,
+            round: proposal.round,
+            valid_round: proposal.valid_round,
+            proposer: proposal.proposer,
+            header,
+            valid: judged.valid,
+            certified: false,
+        })));
+    }
+
+    /// May the turn claim its builder, round and time, by any of the proposals that were accepted
+    /// for it? A quorum that prevoted for it saw it fresh, so our own clock does not matter then:
+    /// a clock that is wrong must not keep us from the others.
+    fn weigh_claim(
+        &self,
+        place: &Place,
+        turn: &Turn,
+        candidate: &Candidate,
+        grounds: Grounds,
+        cx: &Moment<'_>,
+    ) -> Result<(), Void> {
+        let backed = self.core.round().filter(|_| grounds.polka);
+        let backed = backed.map(Came::Backed);
+        let proposed = candidate.proposals.iter().rev().map(|proposal| {
+            let proposal = &proposal.message;
+            match proposal.valid_round {
+                Some(round) => Came::Backed(round),
+                None => Came::Fresh(proposal.round, cx.now.wall),
+            }
+        });
+        let mut last = None;
+        for came in backed.into_iter().chain(proposed) {
+            match place.check_claim(turn, came) {
+                Ok(()) => return Ok(()),
+                Err(why) => last = Some(why),
+            }
+        }
+        last.map_or(Ok(()), Err)
+    }
+
+    /// A quorum decided this turn, and we come to know it from its certificate.
+    pub(super) fn judge_certified(
+        &mut self,
+        round: Round,
+        proposer: PublicKey,
+        header: HeaderId,
+        cx: &mut Moment<'_>,
+    ) {
+        let (Some(place), Some(turn)) = (self.place(), self.sync.take_certified(header)) else {
+            return;
+        };
+        let claim = place.check_claim(&turn, Came::Backed(round));
+        if let Err(why) = claim.and_then(|()| weigh_content(&place, &turn, cx)) {
+            let height = self.height();
+            self.halt(Halt::Diverged {
+                height,
+                header,
+                why,
+            });
+            return;
+        }
+        self.depot.keep(turn);
+        self.log_turn(header);
+        self.told.push_back(Told::Record(Record::Verdict(Verdict {
+            height: self.height(),
+            round,
+            valid_round: None,
+            proposer,
+            header,
+            valid: true,
+            certified: true,
+        })));
+    }
+
+    /// What turns of the open height have to fit; none as long as the state whose root they state
+    /// is not known.
+    pub(super) fn place(&self) -> Option<Place> {
+        let (tip, height) = (self.past.tip(), self.height());
+        let (root_height, root) = self.past.root_for(height)?;
+        Some(Place {
+            sim: self.config.sim,
+            engine: self.config.engine,
+            turn_length: self.config.turn_length,
+            height,
+            previous: tip.header,
+            previous_time: tip.time,
+            root_height,
+            root,
+            set: Arc::clone(self.past.set(height)?),
+            next: Arc::clone(self.past.set(height.plus(1))?),
+        })
+        .filter(|_| self.begun)
+    }
+
+    /// Sets an alarm for every turn that somebody speaks of and that is not wholly here.
+    fn want_missing(&mut self, cx: &Moment<'_>) {
+        let at = cx.now.monotonic + self.config.patience.want.max(super::height::PATIENCE_MIN);
+        for (header, candidate) in self.ballot.candidates() {
+            let missing = candidate.proposals.is_empty() || self.depot.turn(*header).is_none();
+            let alarm = Alarm::Want(*header);
+            if missing && !self.timers.is_set(alarm) {
+                self.timers.set(alarm, at);
+            }
+        }
+    }
+}
+
+fn weigh_content(place: &Place, turn: &Turn, cx: &Moment<'_>) -> Result<(), Void> {
+    place.check(turn)?;
+    cx.host.judge(turn).map_err(Void::Act)
+}

@@ -1,0 +1,107 @@
+//! Silence of a server that does not know what it signed.
+//!
+//! A server whose log is lost, and whose key is not new, may have signed at heights it knows nothing
+//! of. It asks everybody how far they are, and speaks only when servers with more than two thirds of
+//! the voting power have answered with heights that it is [`MARGIN`] past.
+//!
+//! Why that is enough: say the earlier life voted last at height X. It had decided X - 1, so a
+//! quorum had precommitted there, f honest others among them; each of those had decided X - 2. If it
+//! had precommitted at X, or promised a turn for X + 1, a quorum had prevoted at X, and f honest
+//! others had decided X - 1. An answer of a quorum without us leaves out at most f - 1 others, so it
+//! comes from one of those f: it says at least X - 2, or X - 1 in the second case. Two heights
+//! further is X, or X + 1: decided, so never to be signed at again.
+//!
+//! A liar that names too low a height is one of the f that the count allows for; one that names too
+//! high a height only does not count. If the world cannot go on without this server, it stays
+//! silent: then a new key is the way.
+
+use metatopia_types::{Height, PublicKey};
+
+use super::{Agreement, Moment};
+use crate::core::Told;
+use crate::outbox::Bond;
+use crate::timers::Alarm;
+use crate::{Message, Record, To};
+
+/// How far past an answered height a server must be.
+const MARGIN: u64 = 2;
+
+impl Agreement {
+    /// From now on this server signs, and its log says so.
+    pub(super) fn speak(&mut self) {
+        self.voice = true;
+        self.outbox.append(Record::Voice);
+    }
+
+    pub(super) fn ask_for_tips(&mut self) {
+        if !self.voice {
+            let nonce = self.nonce;
+            self.outbox
+                .send(To::All, Message::AskTip { nonce }, Bond::Free);
+        }
+    }
+
+    /// Says how far we are; unless our own log was lost, for then we do not know how far we were.
+    pub(super) fn on_ask_tip(&mut self, from: PublicKey, nonce: u64) {
+        if self.voice {
+            // Not before the decision is durable: the asker relies on it.
+            let height = self.past.tip().height;
+            let message = Message::Tip { nonce, height };
+            self.outbox.answer(from, message, Bond::Signed);
+        }
+    }
+
+    pub(super) fn on_tip(
+        &mut self,
+        from: PublicKey,
+        nonce: u64,
+        height: Height,
+        cx: &mut Moment<'_>,
+    ) {
+        if self.voice || nonce != self.nonce {
+            return;
+        }
+        if let Some(peer) = self.peers.get(from) {
+            peer.tip = Some(height);
+        }
+        self.find_voice_now(cx);
+    }
+
+    /// Ends the silence between two heights, if that is safe.
+    pub(super) fn find_voice(&mut self) {
+        if !self.voice && self.is_past_everything() {
+            self.speak();
+        }
+    }
+
+    fn is_past_everything(&self) -> bool {
+        let Some(set) = self.past.set(self.height()) else {
+            return false;
+        };
+        let tip = self.past.tip().height;
+        let answers = self
+            .peers
+            .tips()
+            .filter(|(_, height)| height.plus(MARGIN) <= tip);
+        let members = answers.filter_map(|(key, _)| set.get(&key).filter(|_| key != self.me));
+        members.map(|member| u64::from(member.power)).sum::<u64>() >= set.quorum()
+    }
+
+    /// Ends it in the middle of a height: the core begins the height again, this time to vote.
+    fn find_voice_now(&mut self, cx: &mut Moment<'_>) {
+        if !self.begun || !self.is_past_everything() {
+            return;
+        }
+        self.speak();
+        let candidates = self.ballot.candidates().values();
+        let proposals: Vec<_> = candidates.flat_map(|c| c.proposals.clone()).collect();
+        self.told.clear();
+        self.timers.stop_height();
+        self.timers.stop(Alarm::Leave);
+        self.begun = false;
+        self.begin(cx);
+        for proposal in proposals {
+            self.told.push_back(Told::Proposal(proposal));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The Tendermint core, behind our own nouns.
+//!
+//! This module and the ones below it are the only ones that know malachite. An input goes in, and a
+//! list of events comes out, in the order in which the core wants them done; nothing can be fed
+//! back from inside, so the traps of doing so do not exist out there. Signing and checking, which
+//! the core wants answered at once, is done here.
+
+mod context;
+mod convert;
+mod desk;
+mod seals;
+
+use std::sync::Arc;
+
+use arc_malachitebft_core_consensus as consensus;
+use arc_malachitebft_core_types as malachite;
+use consensus::{Input, LocallyProposedValue};
+use malachite::{ExtendedCommitCertificate, ValueResponse, VoteExtensionPolicy};
+use metatopia_types::{
+    Certificate, Evidence, HeaderId, Height, Proposal, PublicKey, Round, Sign, Signed, SimId,
+    ValidatorSet, Verify, Vote,
+};
+
+use self::context::{At, Ctx, Id, Name, Voters};
+use self::desk::Desk;
+use self::seals::Seals;
+use crate::{Message, Polka, Record, RoundProof, Step};
+
+/// Heights and messages per height that the core may buffer. It is never given more than the
+/// height it is at; messages that come before its first round are all it keeps.
+const BUFFERED_HEIGHTS: usize = 2;
+const BUFFERED_MESSAGES: usize = 512;
+
+/// What the core is told.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    /// A height begins.
+    Height(Height, Arc<ValidatorSet>),
+    /// A record of the log, or a verdict of now.
+    Record(Record),
+    /// A vote.
+    Vote(Signed<Vote>),
+    /// A proposal.
+    Proposal(Signed<Proposal>),
+    /// Our own turn for a round.
+    Ours(Height, Round, HeaderId),
+    /// A wait is over.
+    Over(Wait),
+    /// Proof that a turn may be proposed again.
+    Polka(Polka),
+    /// Proof that a round is over or was overtaken.
+    RoundProof(RoundProof),
+    /// Proof that a turn is decided.
+    Certificate(Certificate),
+}
+
+/// What the core says.
+#[derive(Clone, Debug)]
+pub(crate) enum Says {
+    /// It accepted this: signature, sender and place are right. Log it.
+    Log(Record),
+    /// Tell everybody.
+    Publish(Message),
+    /// Send the turn's parts again.
+    Restream(HeaderId),
+    /// Start to wait.
+    Wait(Wait),
+    /// Stop waiting.
+    StopWaiting(Wait),
+    /// Stop waiting for anything.
+    StopAllWaits,
+    /// It is our turn to propose.
+    Build(Round),
+    /// The certificate is good; what about the turn?
+    Certified {
+        /// The certificate's round.
+        round: Round,
+        /// Who proposes in that round.
+        proposer: PublicKey,
+        /// The turn.
+        header: HeaderId,
+    },
+    /// The certificate is bad.
+    BadCertificate(Height),
+    /// The height is done.
+    Decided(Certificate, Vec<Evidence>),
+}
+
+/// Something to wait for in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wait {
+    /// The round.
+    pub round: Round,
+    /// A step of the round; none is for saying our votes again.
+    pub step: Option<Step>,
+}
+
+/// The core cannot go on. Only a log that does not fit what it leads to can bring it there.
+#[derive(Debug)]
+pub(crate) struct Stuck(pub String);
+
+/// The state of agreement at one height.
+pub(crate) struct Core {
+    state: consensus::State<Ctx>,
+    desk: Desk,
+}
+
+impl core::fmt::Debug for Core {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Core")
+            .field("height", &self.state.height())
+            .field("round", &self.state.round())
+            .field("seals", &self.desk.seals)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Core {
+    /// A core that waits for its first [`Told::Height`].
+    pub(crate) fn new(
+        sim: SimId,
+        height: Height,
+        set: Arc<ValidatorSet>,
+        signer: Arc<dyn Sign>,
+        scheme: Arc<dyn Verify>,
+    ) -> Self {
+        let params = consensus::Params {
+            address: Name(signer.public()),
+            threshold_params: malachite::ThresholdParams::default(),
+            value_payload: malachite::ValuePayload::ProposalAndParts,
+            enabled: true,
+        };
+        let (heights, messages) = (BUFFERED_HEIGHTS, BUFFERED_MESSAGES);
+        Self {
+            state: consensus::State::new(
+                Ctx,
+                At(height),
+                Voters::new(set),
+                params,
+                heights,
+                messages,
+            ),
+            desk: Desk {
+                sim,
+                signer,
+                seals: Seals::new(scheme),
+                says: Vec::new(),
+            },
+        }
+    }
+
+    /// Does it sign? Only between heights may this change from false to true.
+    pub(crate) fn set_voice(&mut self, voice: bool) {
+        self.state.params.enabled = voice;
+    }
+
+    /// The current round; none before the first one of a height.
+    pub(crate) fn round(&self) -> Option<Round> {
+        self.state.round().as_u32().map(Round)
+    }
+
+    /// Has a quorum prevoted for this turn, as far as this core knows?
+    pub(crate) fn has_polka(&self, header: HeaderId) -> bool {
+        let polkas = self.state.driver.polka_certificates();
+        polkas.iter().any(|polka| polka.value_id == Id(header))
+    }
+
+    /// Announces the records of the height that will be fed in again, so that the core signs
+    /// nothing else than it signed then.
+    pub(crate) fn begin_replay(&mut self, records: &[Record]) {
+        let inputs: Vec<_> = records.iter().filter_map(convert::to_input).collect();
+        self.state.index_wal_entries(&inputs);
+    }
+
+    /// Ends what [`Core::begin_replay`] began.
+    pub(crate) fn end_replay(&mut self) {
+        self.state.reset_entries_index();
+    }
+
+    /// Remembers the signatures of a record: they were checked before it was written.
+    pub(crate) fn trust(&mut self, record: &Record) {
+        let (sim, seals) = (self.desk.sim, &mut self.desk.seals);
+        match record {
+            Record::Vote(vote) => {
+                let bytes = vote.message.sign_bytes(sim);
+                seals.trust(&vote.message.voter, &bytes, &vote.signature);
+            }
+            Record::Proposal(proposal) | Record::Early(proposal) => {
+                let bytes = proposal.message.sign_bytes(sim);
+                seals.trust(&proposal.message.proposer, &bytes, &proposal.signature);
+            }
+            Record::Turn(_)
+            | Record::Verdict(_)
+            | Record::Timeout(_)
+            | Record::Polka(_)
+            | Record::Decided(_)
+            | Record::Applied { .. }
+            | Record::Voice => {}
+        }
+    }
+
+    /// Signs a proposal outside of the core's order: a promise for the next height.
+    pub(crate) fn sign(&mut self, proposal: Proposal) -> Signed<Proposal> {
+        self.desk.sign_proposal(proposal)
+    }
+
+    /// Runs the core until it has said all it has to say about `told`.
+    ///
+    /// # Errors
+    /// If reading the log again leads to another vote than the one in it.
+    pub(crate) fn tell(&mut self, told: Told) -> Result<Vec<Says>, Stuck> {
+        let Some(input) = input_of(told) else {
+            return Ok(Vec::new());
+        };
+        let (state, desk) = (&mut self.state, &mut self.desk);
+        let end: Result<(), consensus::Error<Ctx>> = consensus::process!(
+            input: input,
+            state: state,
+            metrics: &(),
+            with: effect => Ok::<_, core::convert::Infallible>(desk.carry_out(effect))
+        );
+        let says = core::mem::take(&mut self.desk.says);
+        end.map(|()| says).map_err(|why| Stuck(why.to_string()))
+    }
+}
+
+fn input_of(told: Told) -> Option<Input<Ctx>> {
+    Some(match told {
+        // Not as a "restart": that means to forget buffered messages.
+        Told::Height(height, set) => {
+            let voters = Voters::new(set);
+            Input::StartHeight(
+                At(height),
+                voters,
+                false,
+                None,
+                VoteExtensionPolicy::Disabled,
+            )
+        }
+        Told::Record(record) => convert::to_input(&record)?,
+        Told::Vote(vote) => Input::Vote(convert::to_signed_vote(&vote)),
+        Told::Proposal(proposal) => Input::Proposal(convert::to_signed_proposal(&proposal)),
+        Told::Ours(height, round, header) => Input::Propose(LocallyProposedValue::new(
+            At(height),
+            convert::to_round(round),
+            Id(header),
+        )),
+        Told::Over(wait) => {
+            let kind = wait.step.map_or(
+                malachite::TimeoutKind::Rebroadcast,
+                convert::to_timeout_kind,
+            );
+            let round = convert::to_round(wait.round);
+            Input::TimeoutElapsed(malachite::Timeout::new(round, kind))
+        }
+        Told::Polka(polka) => Input::PolkaCertificate(convert::to_polka(&polka)),
+        Told::RoundProof(proof) => Input::RoundCertificate(convert::to_round_proof(&proof)),
+        Told::Certificate(certificate) => {
+            let certificate = ExtendedCommitCertificate::from_commit_certificate_and_extensions(
+                convert::to_certificate(&certificate),
+                malachite::VoteExtensions::default(),
+            );
+            // The bytes stay with us; the core only hands them back.
+            let peer = consensus::PeerId::from_bytes(&[0, 0]).expect("an empty identity hash");
+            Input::SyncValueResponse(ValueResponse::new(peer, Vec::new().into(), certificate))
+        }
+    })
+}
+
+fn wait_of(timeout: malachite::Timeout) -> Wait {
+    Wait {
+        round: convert::round(timeout.round),
+        step: convert::step(timeout.kind),
+    }
+}

@@ -1,0 +1,205 @@
+//! What the core wants done while it runs: noted, or answered at once if it is about signatures.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arc_malachitebft_core_consensus as consensus;
+use arc_malachitebft_core_types as malachite;
+use consensus::{ConsensusMsg, Effect, LivenessMsg, Resumable, Resume, SignedConsensusMsg};
+use malachite::{CertificateError, RoundCertificateType};
+use metatopia_types::{
+    Certificate, Evidence, Proposal, Sign, Signed, SimId, ValidatorSet, Vote, VoteKind,
+};
+
+use super::context::Ctx;
+use super::seals::Seals;
+use super::{Says, convert, wait_of};
+use crate::Message;
+
+/// What the core may use while it runs.
+pub(crate) struct Desk {
+    pub sim: SimId,
+    pub signer: Arc<dyn Sign>,
+    pub seals: Seals,
+    pub says: Vec<Says>,
+}
+
+impl Desk {
+    pub(crate) fn carry_out(&mut self, effect: Effect<Ctx>) -> Resume<Ctx> {
+        match effect {
+            Effect::CancelAllTimeouts(r) => self.note(Says::StopAllWaits, r),
+            Effect::CancelTimeout(t, r) => self.note(Says::StopWaiting(wait_of(t)), r),
+            Effect::ScheduleTimeout(t, r) => self.note(Says::Wait(wait_of(t)), r),
+            Effect::StartRound(.., r) => r.resume_with(()),
+            Effect::PublishConsensusMsg(message, r) => {
+                let message = match message {
+                    SignedConsensusMsg::Vote(v) => Message::Vote(convert::signed_vote(&v)),
+                    SignedConsensusMsg::Proposal(p) => {
+                        Message::Proposal(convert::signed_proposal(&p))
+                    }
+                };
+                self.note(Says::Publish(message), r)
+            }
+            Effect::PublishLivenessMsg(message, r) => {
+                let message = match message {
+                    LivenessMsg::Vote(v) => Message::Vote(convert::signed_vote(&v)),
+                    LivenessMsg::PolkaCertificate(p) => Message::Polka(convert::polka(&p)),
+                    LivenessMsg::SkipRoundCertificate(c) => {
+                        Message::RoundProof(convert::round_proof(&c))
+                    }
+                };
+                self.note(Says::Publish(message), r)
+            }
+            Effect::RepublishVote(v, r) => {
+                self.note(Says::Publish(Message::Vote(convert::signed_vote(&v))), r)
+            }
+            Effect::RepublishRoundCertificate(c, r) => self.note(
+                Says::Publish(Message::RoundProof(convert::round_proof(&c))),
+                r,
+            ),
+            Effect::RestreamProposal(_, _, _, _, id, r) => self.note(Says::Restream(id.0), r),
+            Effect::GetValue(_, round, _, r) => self.note(Says::Build(convert::round(round)), r),
+            Effect::WalAppend(height, input, r) => {
+                self.note(Says::Log(convert::record(height.0, &input)), r)
+            }
+            Effect::CertVerifiedSyncValue(value, proposer, r) => {
+                let says = Says::Certified {
+                    round: convert::round(value.certificate.round),
+                    proposer: proposer.0,
+                    header: value.certificate.value_id.0,
+                };
+                self.note(says, r)
+            }
+            Effect::CertRejectedSyncValue(_, height, _, r) => {
+                self.note(Says::BadCertificate(height.0), r)
+            }
+            // The same certificate comes with `Finalize`, at once.
+            Effect::Decide(_, _, r) => r.resume_with(()),
+            Effect::Finalize(certificate, _, evidence, r) => {
+                let certificate = convert::certificate(&certificate);
+                self.note(Says::Decided(certificate, evidence_of(&evidence)), r)
+            }
+            seal => self.seal(seal),
+        }
+    }
+
+    fn note(&mut self, says: Says, resume: impl Resumable<Ctx, Value = ()>) -> Resume<Ctx> {
+        self.says.push(says);
+        resume.resume_with(())
+    }
+
+    /// What the core wants signed or checked.
+    fn seal(&mut self, effect: Effect<Ctx>) -> Resume<Ctx> {
+        match effect {
+            Effect::SignVote(vote, r) => {
+                let signed = convert::vote(&vote).sign(self.sim, self.signer.as_ref());
+                let bytes = signed.message.sign_bytes(self.sim);
+                self.seals
+                    .trust(&signed.message.voter, &bytes, &signed.signature);
+                r.resume_with(convert::to_signed_vote(&signed))
+            }
+            Effect::SignProposal(proposal, r) => {
+                let signed = self.sign_proposal(convert::proposal(&proposal));
+                r.resume_with(convert::to_signed_proposal(&signed))
+            }
+            Effect::VerifySignature(signed, key, r) => {
+                let bytes = match &signed.message {
+                    ConsensusMsg::Vote(v) => convert::vote(v).sign_bytes(self.sim),
+                    ConsensusMsg::Proposal(p) => convert::proposal(p).sign_bytes(self.sim),
+                };
+                r.resume_with(self.seals.check(&key, &bytes, &signed.signature))
+            }
+            Effect::VerifyCommitCertificate(certificate, voters, _, r) => {
+                let votes = votes_of(&convert::certificate(&certificate));
+                r.resume_with(self.check_quorum(votes, &voters.set, voters.set.quorum()))
+            }
+            Effect::VerifyExtendedCommitCertificate(certificate, voters, _, _, r) => {
+                let certificate = convert::certificate(&certificate.trim_vote_extensions());
+                let votes = votes_of(&certificate);
+                r.resume_with(self.check_quorum(votes, &voters.set, voters.set.quorum()))
+            }
+            Effect::VerifyPolkaCertificate(polka, voters, _, r) => {
+                let votes = polka
+                    .votes(&Ctx)
+                    .map(|v| convert::signed_vote(&v))
+                    .collect();
+                r.resume_with(self.check_quorum(votes, &voters.set, voters.set.quorum()))
+            }
+            Effect::VerifyRoundCertificate(proof, voters, _, r) => {
+                let votes: Vec<_> = proof
+                    .votes(&Ctx)
+                    .map(|v| convert::signed_vote(&v))
+                    .collect();
+                let ended = proof.cert_type == RoundCertificateType::Precommit;
+                let fits = !ended || votes.iter().all(|v| v.message.kind == VoteKind::Precommit);
+                let power = if ended {
+                    voters.set.quorum()
+                } else {
+                    voters.set.total_power() / 3 + 1
+                };
+                let checked = self.check_quorum(votes, &voters.set, power);
+                r.resume_with(if fits { checked } else { Err(bad()) })
+            }
+            Effect::ExtendVote(.., r) => r.resume_with(None),
+            Effect::VerifyVoteExtension(.., r) => r.resume_with(Ok(())),
+            other => unreachable!("{other:?} is carried out elsewhere"),
+        }
+    }
+
+    pub(crate) fn sign_proposal(&mut self, proposal: Proposal) -> Signed<Proposal> {
+        let signed = proposal.sign(self.sim, self.signer.as_ref());
+        let bytes = signed.message.sign_bytes(self.sim);
+        self.seals
+            .trust(&signed.message.proposer, &bytes, &signed.signature);
+        signed
+    }
+
+    /// Are these good votes of different members, with at least this power together?
+    fn check_quorum(
+        &mut self,
+        votes: Vec<Signed<Vote>>,
+        set: &ValidatorSet,
+        least: u64,
+    ) -> Result<(), CertificateError<Ctx>> {
+        let mut seen = BTreeSet::new();
+        let mut power = 0_u64;
+        for vote in votes {
+            let voter = vote.message.voter;
+            let member = set.get(&voter).filter(|_| seen.insert(voter));
+            let bytes = vote.message.sign_bytes(self.sim);
+            let good = member.filter(|_| self.seals.check(&voter, &bytes, &vote.signature));
+            power = power.saturating_add(u64::from(good.ok_or_else(bad)?.power));
+        }
+        if power < least { Err(bad()) } else { Ok(()) }
+    }
+}
+
+fn bad() -> CertificateError<Ctx> {
+    CertificateError::VerificationError(None)
+}
+
+fn votes_of(certificate: &Certificate) -> Vec<Signed<Vote>> {
+    let signatures = certificate.signatures.iter();
+    signatures
+        .map(|(key, signature)| Signed {
+            message: certificate.vote(*key),
+            signature: *signature,
+        })
+        .collect()
+}
+
+fn evidence_of(found: &consensus::MisbehaviorEvidence<Ctx>) -> Vec<Evidence> {
+    let votes = found
+        .votes
+        .iter()
+        .flat_map(|(_, pairs)| pairs)
+        .map(|(a, b)| Evidence::votes(convert::signed_vote(a), convert::signed_vote(b)));
+    let proposals = found
+        .proposals
+        .iter()
+        .flat_map(|(_, pairs)| pairs)
+        .map(|(a, b)| {
+            Evidence::proposals(convert::signed_proposal(a), convert::signed_proposal(b))
+        });
+    votes.chain(proposals).collect()
+}

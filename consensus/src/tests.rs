@@ -1,0 +1,7 @@
+//! A small cluster in memory, and what it shows. The simulated world has the large one.
+
+mod bugs;
+mod cluster;
+mod keys;
+mod pace;
+mod smoke;
