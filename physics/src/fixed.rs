@@ -246,8 +246,9 @@ impl Vector {
         if squared <= (i64::from(bound.0) * i64::from(bound.0)) as u64 {
             return self;
         }
-        // Divided by more than the length and cut towards zero: never longer than the bound.
-        let length = squared.isqrt() as i64 + 1;
+        // Divided by the length rounded up, and cut towards zero: never longer than the bound.
+        let floor = squared.isqrt();
+        let length = (floor + u64::from(floor * floor < squared)) as i64;
         let part = |side: Q20| Q20(narrow(i64::from(side.0) * i64::from(bound.0) / length));
         Self::new(part(self.x), part(self.y))
     }

@@ -69,6 +69,8 @@ mod fixed;
 pub mod limits;
 mod motion;
 mod narrow;
+#[cfg(test)]
+mod overflow;
 mod pair;
 mod query;
 mod region;

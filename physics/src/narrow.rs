@@ -15,12 +15,13 @@ pub(crate) struct Manifold {
     pub(crate) count: usize,
 }
 
-/// One point, in the middle between the two surfaces.
+/// One point, on each of the two surfaces. The two differ by the gap, along the normal, which makes
+/// no difference to what presses; and neither is ever further out than the body that it is on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spot {
-    /// From the first body's position to the point.
+    /// From the first body's position to the point on its surface.
     pub(crate) arm_a: Vector,
-    /// From the second body's position to the point.
+    /// From the second body's position to the point on its surface.
     pub(crate) arm_b: Vector,
     /// The distance of the surfaces; below zero where they overlap.
     pub(crate) gap: Q20,
@@ -87,8 +88,7 @@ fn circles(a: &Solid, ra: Q20, b: &Solid, rb: Q20, margin: Q20) -> Manifold {
         way.direction(distance)
     };
     let gap = distance - sum;
-    let arm_a = normal.times(ra + gap.half());
-    Manifold::one(normal, arm_a, arm_a - way, gap)
+    Manifold::one(normal, normal.times(ra), normal.times(-rb), gap)
 }
 
 fn rect_circle(rect: &Solid, half: Vector, circle: &Solid, radius: Q20, margin: Q20) -> Manifold {
@@ -106,8 +106,8 @@ fn rect_circle(rect: &Solid, half: Vector, circle: &Solid, radius: Q20, margin: 
         (out.direction(distance), nearest, distance - radius)
     };
     let normal = normal.turned(rect.facing);
-    let arm = surface.turned(rect.facing) + normal.times(gap.half());
-    Manifold::one(normal, arm, arm - way, gap)
+    let arm = surface.turned(rect.facing);
+    Manifold::one(normal, arm, normal.times(-radius), gap)
 }
 
 /// The nearest side of a rectangle for a circle whose centre is inside: normal, point, gap.

@@ -38,11 +38,9 @@ pub(crate) struct Point {
     pub(crate) rubbed: Q20,
     /// The greatest friction per impulse along the normal, in the measure of `rubbed`.
     pub(crate) grip: Q20,
-    /// The fastest approach seen in this step before the solver stopped it (below zero).
+    /// How fast the two moved apart before the substep's impulses; below zero, they approached.
     pub(crate) approach: Q20,
-    /// Whether the solver ever pressed here in this step.
-    pub(crate) was_pressed: bool,
-    /// The part of `pressed` that bouncing added at the end of the step.
+    /// The impulse of a bounce in this substep.
     pub(crate) bounced: Q20,
     feature: u8,
     /// What one newton second changes the relative speed by, with 28 fraction bits.
@@ -70,8 +68,6 @@ pub(crate) struct Pair {
     /// Whether the two push each other: neither is a sensor.
     solid: bool,
     braced: bool,
-    /// Whether this substep looks at the pair: one of them is not at rest.
-    live: bool,
     friction: Q20,
     restitution: Q20,
     /// Whether they touched in the step before.
@@ -98,7 +94,6 @@ impl Pair {
             count: 0,
             solid: !first.sensor && !second.sensor,
             braced: first.inverse_mass == 0 || second.inverse_mass == 0,
-            live: false,
             friction: mean(first.friction, second.friction),
             restitution: first.restitution.max(second.restitution),
             touched_before: before.is_some(),
@@ -120,25 +115,23 @@ impl Pair {
         pair
     }
 
-    /// The surface and the points that the solver works on in this substep: no points while both
-    /// bodies are at rest or one is a sensor.
+    /// The surface, and the points that the last look found.
     pub(crate) fn surface(&mut self) -> (Surface, &mut [Point]) {
         let surface = Surface {
             normal: self.normal,
             braced: self.braced,
             restitution: self.restitution,
         };
-        let count = if self.live { self.count } else { 0 };
-        (surface, &mut self.points[..count])
+        (surface, &mut self.points[..self.count])
     }
 
-    /// Finds out where the two meet now, and prepares the solver's rows.
-    pub(crate) fn look(&mut self, solids: &[Solid], goings: &[Going]) {
+    /// Finds out where the two meet now, and prepares the solver's rows. Returns whether there is
+    /// something to solve; two bodies at rest are left as they are.
+    pub(crate) fn look(&mut self, solids: &[Solid], goings: &[Going]) -> bool {
         let (a, b) = (&solids[self.a], &solids[self.b]);
         let (going_a, going_b) = (&goings[self.a], &goings[self.b]);
-        self.live = !(a.idles(going_a) && b.idles(going_b));
-        if !self.live {
-            return;
+        if a.idles(going_a) && b.idles(going_b) {
+            return false;
         }
         let manifold = meet(a, b, a.reach(going_a) + b.reach(going_b));
         self.near = manifold.spots().iter().any(|spot| spot.gap <= NEAR);
@@ -150,6 +143,7 @@ impl Pair {
         if self.solid {
             self.prepare(&manifold, [a, b], [going_a, going_b]);
         }
+        self.solid && self.count > 0
     }
 
     fn prepare(&mut self, manifold: &Manifold, solids: [&Solid; 2], goings: [&Going; 2]) {
@@ -163,20 +157,18 @@ impl Pair {
             if let Some(old) = known.iter().find(|old| old.feature == spot.feature) {
                 point.pressed = old.pressed;
                 point.rubbed = old.rubbed;
-                point.approach = point.approach.min(old.approach);
-                point.was_pressed = old.was_pressed;
             }
         }
     }
 
     /// Adds up how hard the two pressed, from what each point tells. Only the beginning of a touch
     /// is told to anybody, so a lasting one is not measured.
-    pub(crate) fn feel(&mut self, part: impl Fn(&Point) -> Q20) {
-        if self.touched_before || !self.live {
+    pub(crate) fn feel(&mut self) {
+        if self.touched_before {
             return;
         }
         for point in &self.points[..self.count] {
-            let pressed = part(point);
+            let pressed = point.pressed + point.bounced;
             self.touched |= pressed > Q20::ZERO;
             self.impulse = self.impulse.saturating_add(point.newton_seconds(pressed));
         }

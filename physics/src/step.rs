@@ -15,11 +15,7 @@ use crate::touch::Touch;
 pub(crate) fn step(bodies: &mut [Body], contacts: &mut Vec<Contact>) -> Vec<Touch> {
     let (solids, goings): (Vec<_>, Vec<_>) = bodies.iter().map(Solid::new).unzip();
     let pairs = remember(bodies, &solids, contacts);
-    let mut scene = Scene {
-        solids,
-        goings,
-        pairs,
-    };
+    let mut scene = Scene::new(solids, goings, pairs);
     scene.step();
     for (body, (solid, going)) in bodies
         .iter_mut()

@@ -97,17 +97,15 @@ fn clip(reference: Rect<'_>, seen: &Seen, across_y: bool, axis: u8, margin: Q20)
     let Some(points) = clipped(corners, limit, across_y) else {
         return Manifold::default();
     };
-    let way = seen.position.turned(solid.facing);
     for (end, point) in (0_u8..).zip(points) {
         let gap = point.along(side.normal()) - depth;
         if gap > margin {
             continue;
         }
-        let middle = point - side.normal().times(gap.half());
-        let arm = middle.turned(solid.facing);
+        let opposite = point - side.normal().times(gap);
         manifold.spots[manifold.count] = Spot {
-            arm_a: arm,
-            arm_b: arm - way,
+            arm_a: opposite.turned(solid.facing),
+            arm_b: (point - seen.position).turned(solid.facing),
             gap,
             feature: 1 + (axis << 3 | face << 1 | end),
         };

@@ -1,0 +1,201 @@
+//! Nothing that gets past the edge can overflow a kernel: in this crate's own unit tests
+//! [`narrow`](crate::fixed::narrow) asserts that each number fits, and the plain operators panic.
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_types::ObjectId;
+use proptest::prelude::*;
+
+use crate::contact::Mark;
+use crate::fixed::{Q20, Q30};
+use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
+use crate::{BodySpec, Contact, Motion, Pose, Region, Shape};
+
+/// Any number, often an extreme one, and often one of everyday size.
+fn number() -> impl Strategy<Value = Fx> + Clone {
+    prop_oneof![
+        any::<i64>().prop_map(Fx::from_bits),
+        (-40_000_i64..40_000).prop_map(|milli| Fx::from_ratio(milli, 1_000)),
+        prop_oneof![Just(Fx::MIN), Just(Fx::MAX), Just(Fx::ZERO), Just(Fx::ULP)],
+    ]
+}
+
+fn vector() -> impl Strategy<Value = Vec2> {
+    (number(), number()).prop_map(|(x, y)| Vec2::new(x, y))
+}
+
+fn motion() -> impl Strategy<Value = Motion> {
+    prop_oneof![
+        1 => Just(Motion::Static),
+        1 => Just(Motion::Kinematic),
+        5 => Just(Motion::Dynamic),
+    ]
+}
+
+/// A size that is allowed, often the least or the greatest.
+fn size(motion: Motion) -> impl Strategy<Value = Fx> {
+    let max = match motion {
+        Motion::Static => STATIC_SIZE_MAX,
+        Motion::Kinematic | Motion::Dynamic => MOVING_SIZE_MAX,
+    };
+    prop_oneof![
+        2 => Just(SIZE_MIN),
+        1 => Just(max),
+        3 => (SIZE_MIN.to_bits()..=Fx::ONE.to_bits()).prop_map(Fx::from_bits),
+        1 => (SIZE_MIN.to_bits()..=max.to_bits()).prop_map(Fx::from_bits),
+    ]
+}
+
+fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        size(motion).prop_map(|radius| Shape::Circle { radius }),
+        (size(motion), size(motion)).prop_map(|(x, y)| Shape::Rect {
+            half: Vec2::new(x, y)
+        }),
+    ]
+}
+
+/// Close together, so that they meet; sometimes exactly in one place, sometimes at the edge.
+fn place() -> impl Strategy<Value = Vec2> {
+    prop_oneof![
+        6 => (-3_000_i64..3_000, -3_000_i64..3_000)
+            .prop_map(|(x, y)| Vec2::new(Fx::from_ratio(x, 1_000), Fx::from_ratio(y, 1_000))),
+        1 => Just(Vec2::ZERO),
+        1 => vector(),
+    ]
+}
+
+fn spec() -> impl Strategy<Value = BodySpec> {
+    let matter = (number(), number(), number(), number(), number());
+    motion().prop_flat_map(move |motion| {
+        let (shape, place, angle) = (shape(motion), place(), any::<u32>());
+        let flags = any::<(bool, bool)>().prop_map(|(sensor, fixed)| (sensor && fixed, fixed));
+        (
+            shape,
+            place,
+            angle,
+            vector(),
+            number(),
+            matter.clone(),
+            flags,
+        )
+            .prop_map(
+                move |(
+                    shape,
+                    position,
+                    angle,
+                    velocity,
+                    spin,
+                    matter,
+                    (sensor, fixed_rotation),
+                )| {
+                    let (mass, friction, restitution, linear_damping, angular_damping) = matter;
+                    BodySpec {
+                        shape,
+                        motion,
+                        pose: Pose {
+                            position,
+                            angle: Angle::from_bits(angle),
+                        },
+                        velocity,
+                        spin,
+                        mass,
+                        friction,
+                        restitution,
+                        linear_damping,
+                        angular_damping,
+                        sensor,
+                        fixed_rotation,
+                    }
+                },
+            )
+    })
+}
+
+fn steps_and_stays_restorable(region: &mut Region, steps: usize) -> Result<(), TestCaseError> {
+    for _ in 0..steps {
+        region.step();
+        let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
+        prop_assert_eq!(again.as_ref(), Ok(&*region));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_scene_overflows_and_each_step_makes_a_state(
+        specs in prop::collection::vec(spec(), 1..25),
+        commands in prop::collection::vec((0_u64..25, vector(), number(), 0..5_u8), 0..40),
+    ) {
+        let mut region = Region::new();
+        for (id, spec) in (0..).zip(&specs) {
+            prop_assert_eq!(region.insert(ObjectId(id), spec), Ok(()));
+        }
+        for (id, vector, number, kind) in commands {
+            let id = ObjectId(id);
+            // Refusals are fine; what is accepted must not overflow anything.
+            let _accepted = match kind {
+                0 => region.set_velocity(id, vector).is_ok(),
+                1 => region.set_spin(id, number).is_ok(),
+                2 => region.impulse(id, vector).is_ok(),
+                3 => {
+                    let pose = Pose { position: vector, angle: Angle::from_radians(number) };
+                    region.set_pose(id, pose).is_ok()
+                }
+                _ => region.set_motion(id, Motion::Dynamic).is_ok(),
+            };
+            steps_and_stays_restorable(&mut region, 1)?;
+        }
+        steps_and_stays_restorable(&mut region, 12)?;
+        prop_assert!(region.nearby(Vec2::new(Fx::MIN, Fx::MAX), Fx::MAX, 9).len() <= 9);
+    }
+
+    #[test]
+    fn whatever_can_be_restored_can_be_stepped(
+        specs in prop::collection::vec(spec(), 2..8),
+        damage in prop::collection::vec((0_usize..8, 0_usize..14, any::<i32>(), 0..31_u32), 0..3),
+        marks in prop::collection::vec((any::<u8>(), any::<i32>(), any::<i32>(), 0..31_u32), 2),
+    ) {
+        let mut region = Region::new();
+        for (id, spec) in (0..).zip(&specs) {
+            prop_assert_eq!(region.insert(ObjectId(id), spec), Ok(()));
+        }
+        let mut bodies = region.bodies().to_vec();
+        for (place, field, value, shift) in damage {
+            let value = value >> shift;
+            let Some(body) = bodies.get_mut(place) else { continue };
+            match field {
+                0 => body.mass = value.cast_unsigned(),
+                1 => body.friction = Q20(value),
+                2 => body.restitution = Q20(value),
+                3 => body.linear_damping = Q20(value),
+                4 => body.angular_damping = Q20(value),
+                5 => body.position.x = Q20(value),
+                6 => body.position.y = Q20(value),
+                7 => body.facing.x = Q30(value),
+                8 => body.facing.y = Q30(value),
+                9 => body.velocity.x = Q20(value),
+                10 => body.velocity.y = Q20(value),
+                11 => body.spin = Q20(value),
+                12 => body.form = crate::shape::Form::Circle(Q20(value)),
+                _ => body.slow_steps = value as u8,
+            }
+        }
+        let mark = |&(feature, pressed, rubbed, shift): &(u8, i32, i32, u32)| Mark {
+            feature,
+            pressed: Q20(pressed >> shift),
+            rubbed: Q20(rubbed >> shift),
+        };
+        let contact = Contact {
+            a: ObjectId(0),
+            b: ObjectId(1),
+            marks: [Some(mark(&marks[0])), Some(mark(&marks[1]))],
+        };
+        for contacts in [vec![], vec![contact]] {
+            if let Ok(mut region) = Region::restore(bodies.clone(), contacts) {
+                steps_and_stays_restorable(&mut region, 8)?;
+            }
+        }
+    }
+}

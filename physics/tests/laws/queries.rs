@@ -1,0 +1,121 @@
+//! What can be asked.
+
+use metatopia_math::{Angle, Fx, Stream, Vec2};
+use metatopia_physics::{BodySpec, Pose, Region, limits};
+use metatopia_types::ObjectId;
+
+use crate::scenes::{at, circle, cm, fixed, moving, put, rect};
+
+fn scattered(seed: u64) -> Region {
+    let mut dice = Stream::new(&[9; 32], "physics.queries", &[seed]);
+    let mut region = Region::new();
+    for id in 0..200 {
+        // On a grid of half metres, so that many distances are equal.
+        let mut side = || dice.below(41) as i64 * 50 - 1_000;
+        put(
+            &mut region,
+            id * 3 % 601,
+            moving(circle(10), at(side(), side())),
+        );
+    }
+    region
+}
+
+#[test]
+fn the_nearest_come_first_and_equals_in_id_order() {
+    for seed in 0..20 {
+        let region = scattered(seed);
+        let (center, radius) = (at(100, -150), cm(450));
+
+        let found = region.nearby(center, radius, 1_000);
+
+        let keys: Vec<_> = found.iter().map(|near| (near.distance, near.id)).collect();
+        assert!(
+            keys.windows(2).all(|pair| pair[0] < pair[1]),
+            "seed {seed}: {keys:?}"
+        );
+        let mut expected: Vec<ObjectId> = region
+            .bodies()
+            .iter()
+            .filter(|body| body.position().saturating_sub(center).length() <= radius)
+            .map(|body| body.id())
+            .collect();
+        let mut ids: Vec<ObjectId> = found.iter().map(|near| near.id).collect();
+        ids.sort();
+        expected.sort();
+        assert_eq!(ids, expected, "seed {seed}");
+        assert!(ids.len() > 10);
+        assert_eq!(region.nearby(center, radius, 7), found[..7]);
+    }
+}
+
+#[test]
+fn a_query_names_no_more_than_its_limit() {
+    let mut region = Region::new();
+    for id in 0..2 * limits::NEARBY_MAX as u64 {
+        put(&mut region, id, fixed(circle(10), at(0, 0)));
+    }
+    let found = region.nearby(Vec2::ZERO, Fx::ONE, usize::MAX);
+    assert_eq!(found.len(), limits::NEARBY_MAX);
+    assert_eq!(
+        found.last().map(|near| near.id),
+        Some(ObjectId(limits::NEARBY_MAX as u64 - 1))
+    );
+}
+
+#[test]
+fn distances_are_exact_to_a_millionth_and_reach_everything() {
+    let mut region = Region::new();
+    put(&mut region, 1, moving(circle(10), at(300, 400)));
+    let edge = limits::COORDINATE_MAX;
+    put(&mut region, 2, moving(circle(10), Vec2::new(edge, edge)));
+
+    let found = region.nearby(Vec2::ZERO, Fx::MAX, 9);
+
+    assert_eq!(found[0].distance, Fx::from_int(5));
+    let diagonal = Vec2::new(edge, edge).length();
+    let off = found[1].distance.saturating_sub(diagonal).saturating_abs();
+    assert!(off < Fx::from_ratio(1, 1_000_000));
+    assert_eq!(region.nearby(Vec2::ZERO, Fx::from_int(5), 9).len(), 1);
+    assert_eq!(region.nearby(Vec2::ZERO, cm(499), 9), []);
+    assert_eq!(region.nearby(Vec2::ZERO, Fx::MIN, 9), []);
+    assert_eq!(region.nearby(Vec2::new(Fx::MIN, Fx::MAX), Fx::ONE, 9), []);
+}
+
+#[test]
+fn a_point_is_in_the_bodies_that_cover_it() {
+    let mut region = Region::new();
+    put(&mut region, 1, fixed(circle(100), at(0, 0)));
+    let slab = fixed(rect(200, 10), at(0, 0));
+    let turned = Pose {
+        position: at(0, 0),
+        angle: Angle::EIGHTH,
+    };
+    put(
+        &mut region,
+        2,
+        BodySpec {
+            pose: turned,
+            ..slab
+        },
+    );
+    put(
+        &mut region,
+        3,
+        BodySpec {
+            sensor: true,
+            ..fixed(rect(500, 500), at(400, 400))
+        },
+    );
+
+    let ids = |point: Vec2| region.at(point).iter().map(|id| id.0).collect::<Vec<_>>();
+
+    assert_eq!(ids(at(0, 0)), [1, 2, 3]);
+    assert_eq!(ids(at(100, 0)), [1, 3]);
+    assert_eq!(ids(at(-100, 0)), [1, 3]);
+    assert_eq!(ids(at(-120, -120)), [2]);
+    assert_eq!(ids(at(-72, -71)), [2, 3]);
+    assert_eq!(ids(at(-50, 20)), [1, 3]);
+    assert_eq!(ids(at(101, -101)), [] as [u64; 0]);
+    assert_eq!(ids(Vec2::new(Fx::MAX, Fx::MIN)), [] as [u64; 0]);
+}

@@ -1,0 +1,131 @@
+//! A restored region goes on as if it had never stopped.
+
+use metatopia_physics::{Body, Contact, Region, RestoreError, limits};
+use metatopia_types::{ObjectId, wire};
+
+use crate::scenes::{SCENES, at, circle, moving, put};
+
+/// What another machine gets: every body and contact in its encoding, decoded again.
+fn sent(region: &Region) -> Region {
+    let bodies = region.bodies().iter().map(|body| {
+        let bytes = wire::encode(body);
+        wire::decode::<Body>(&bytes, limits::BODY_BYTES_MAX).expect("a body fits its limit")
+    });
+    let contacts = region.contacts().iter().map(|contact| {
+        let bytes = wire::encode(contact);
+        wire::decode::<Contact>(&bytes, limits::CONTACT_BYTES_MAX).expect("a contact fits")
+    });
+    Region::restore(bodies.collect(), contacts.collect()).expect("a region's own state is valid")
+}
+
+#[test]
+fn a_region_restored_before_every_step_equals_one_that_never_stopped() {
+    for scene in &SCENES {
+        let mut region = (scene.build)();
+        let mut restored = (scene.build)();
+        for step in 0..400 {
+            restored = sent(&restored);
+            let (touches, again) = (
+                scene.step(&mut region, step),
+                scene.step(&mut restored, step),
+            );
+            assert_eq!(touches, again, "{} step {step}", scene.name);
+            assert_eq!(region, restored, "{} step {step}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn a_region_without_its_impulses_goes_another_way() {
+    // The control of the law above: contacts are not decoration.
+    let scene = &SCENES[1];
+    let (mut region, mut forgetful) = ((scene.build)(), (scene.build)());
+    let mut differs = false;
+    for step in 0..300 {
+        forgetful = Region::restore(forgetful.bodies().to_vec(), Vec::new()).expect("it is valid");
+        scene.step(&mut region, step);
+        scene.step(&mut forgetful, step);
+        differs |= region.bodies() != forgetful.bodies();
+    }
+    assert!(differs);
+}
+
+#[test]
+fn a_rested_region_stays_the_same_when_it_is_restored() {
+    let mut region = Region::new();
+    for id in 1..=5_i64 {
+        put(&mut region, id as u64, moving(circle(25), at(id * 50, 0)));
+    }
+    while !region.is_still() {
+        region.step();
+    }
+    let mut restored = sent(&region);
+    assert!(!restored.is_still(), "it does not know yet");
+
+    assert_eq!(restored.step(), []);
+    assert_eq!(restored, region);
+    assert!(restored.is_still());
+}
+
+#[test]
+fn the_longest_encodings_keep_their_limits() {
+    let mut longest = (0, 0);
+    for scene in &SCENES {
+        let mut region = (scene.build)();
+        for step in 0..200 {
+            scene.step(&mut region, step);
+            let bodies = region.bodies().iter().map(|body| wire::encode(body).len());
+            let contacts = region
+                .contacts()
+                .iter()
+                .map(|contact| wire::encode(contact).len());
+            longest.0 = longest.0.max(bodies.max().unwrap_or(0));
+            longest.1 = longest.1.max(contacts.max().unwrap_or(0));
+        }
+    }
+    // An id of one byte here may be one of ten, and there are one or two of them.
+    assert!(longest.0 + 9 <= limits::BODY_BYTES_MAX, "{longest:?}");
+    assert!(longest.1 + 18 <= limits::CONTACT_BYTES_MAX, "{longest:?}");
+}
+
+fn two() -> (Vec<Body>, Vec<Contact>) {
+    let mut region = Region::new();
+    put(&mut region, 1, moving(circle(25), at(0, 0)));
+    put(&mut region, 2, moving(circle(25), at(40, 0)));
+    put(&mut region, 3, moving(circle(25), at(0, 40)));
+    region.step();
+    (region.bodies().to_vec(), region.contacts().to_vec())
+}
+
+#[test]
+fn what_is_not_in_order_is_not_restored() {
+    let (mut bodies, contacts) = two();
+    bodies.swap(0, 1);
+    let refused = Region::restore(bodies.clone(), contacts.clone());
+    assert_eq!(refused, Err(RestoreError::BodyOrder(ObjectId(1))));
+    bodies.swap(0, 1);
+
+    let mut swapped = contacts.clone();
+    swapped.swap(0, 1);
+    let refused = Region::restore(bodies.clone(), swapped);
+    assert_eq!(
+        refused,
+        Err(RestoreError::ContactOrder(ObjectId(1), ObjectId(2)))
+    );
+
+    bodies.push(bodies[2].clone());
+    let refused = Region::restore(bodies, contacts);
+    assert_eq!(refused, Err(RestoreError::BodyOrder(ObjectId(3))));
+}
+
+#[test]
+fn a_state_of_too_many_bodies_or_contacts_is_not_restored() {
+    let (bodies, contacts) = two();
+    let many = vec![bodies[0].clone(); limits::BODIES_MAX + 1];
+    let refused = Region::restore(many, Vec::new());
+    assert_eq!(refused, Err(RestoreError::Bodies(limits::BODIES_MAX + 1)));
+
+    let many = vec![contacts[0]; limits::PAIRS_MAX + 1];
+    let refused = Region::restore(bodies, many);
+    assert_eq!(refused, Err(RestoreError::Contacts(limits::PAIRS_MAX + 1)));
+}
