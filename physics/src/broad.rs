@@ -106,5 +106,5 @@ fn concern(a: &Solid, b: &Solid) -> bool {
         let (sensor, other) = if a.sensor { (a, b) } else { (b, a) };
         return sensor.sensor && !other.sensor && other.motion != Motion::Static;
     }
-    a.inverse_mass != 0 || b.inverse_mass != 0
+    !(a.is_braced() && b.is_braced())
 }

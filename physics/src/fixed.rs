@@ -227,6 +227,11 @@ impl Vector {
         (x * x).wrapping_add(y * y)
     }
 
+    /// Whether it is longer than a length that is not below zero.
+    pub(crate) fn is_longer_than(self, bound: Q20) -> bool {
+        self.length_squared() > (i64::from(bound.0) * i64::from(bound.0)) as u64
+    }
+
     /// The length, rounded down.
     pub(crate) const fn length(self) -> Q20 {
         Q20(narrow(self.length_squared().isqrt() as i64))
@@ -242,10 +247,10 @@ impl Vector {
 
     /// The vector, or one of the same direction that is no longer than `bound`.
     pub(crate) fn shortened(self, bound: Q20) -> Self {
-        let squared = self.length_squared();
-        if squared <= (i64::from(bound.0) * i64::from(bound.0)) as u64 {
+        if !self.is_longer_than(bound) {
             return self;
         }
+        let squared = self.length_squared();
         // Divided by the length rounded up, and cut towards zero: never longer than the bound.
         let floor = squared.isqrt();
         let length = (floor + u64::from(floor * floor < squared)) as i64;

@@ -67,6 +67,7 @@ mod broad;
 mod contact;
 mod fixed;
 pub mod limits;
+mod matter;
 mod motion;
 mod narrow;
 #[cfg(test)]

@@ -58,10 +58,11 @@ impl Manifold {
     }
 }
 
-/// Where `a` and `b` meet, looking `margin` beyond their surfaces.
+/// Where `a` and `b` meet, looking `margin` beyond their surfaces. The circles around both are no
+/// further apart than that.
 pub(crate) fn meet(a: &Solid, b: &Solid, margin: Q20) -> Manifold {
     match (a.form, b.form) {
-        (Form::Circle(ra), Form::Circle(rb)) => circles(a, ra, b, rb, margin),
+        (Form::Circle(ra), Form::Circle(rb)) => circles(a, ra, b, rb),
         (Form::Rect(half), Form::Circle(radius)) => rect_circle(a, half, b, radius, margin),
         (Form::Circle(radius), Form::Rect(half)) => {
             rect_circle(b, half, a, radius, margin).flipped()
@@ -70,16 +71,9 @@ pub(crate) fn meet(a: &Solid, b: &Solid, margin: Q20) -> Manifold {
     }
 }
 
-fn is_longer(vector: Vector, bound: Q20) -> bool {
-    vector.length_squared() > (i64::from(bound.0) * i64::from(bound.0)) as u64
-}
-
-fn circles(a: &Solid, ra: Q20, b: &Solid, rb: Q20, margin: Q20) -> Manifold {
+fn circles(a: &Solid, ra: Q20, b: &Solid, rb: Q20) -> Manifold {
     let way = b.position - a.position;
     let sum = ra + rb;
-    if is_longer(way, sum + margin) {
-        return Manifold::default();
-    }
     let distance = way.length();
     // Two centres in one place are pushed apart along the y axis, the same way every time.
     let normal = if distance.is_zero() {
@@ -96,7 +90,7 @@ fn rect_circle(rect: &Solid, half: Vector, circle: &Solid, radius: Q20, margin: 
     let local = way.unturned(rect.facing);
     let nearest = Vector::new(local.x.bounded(half.x), local.y.bounded(half.y));
     let out = local - nearest;
-    if is_longer(out, radius + margin) {
+    if out.is_longer_than(radius + margin) {
         return Manifold::default();
     }
     let distance = out.length();

@@ -93,9 +93,9 @@ impl Pair {
             points: [Point::default(); 2],
             count: 0,
             solid: !first.sensor && !second.sensor,
-            braced: first.inverse_mass == 0 || second.inverse_mass == 0,
-            friction: mean(first.friction, second.friction),
-            restitution: first.restitution.max(second.restitution),
+            braced: first.is_braced() || second.is_braced(),
+            friction: first.matter.grip * second.matter.grip,
+            restitution: first.matter.restitution.max(second.matter.restitution),
             touched_before: before.is_some(),
             touched: false,
             near: before.is_some(),
@@ -133,7 +133,12 @@ impl Pair {
         if a.idles(going_a) && b.idles(going_b) {
             return false;
         }
-        let manifold = meet(a, b, a.reach(going_a) + b.reach(going_b));
+        let margin = a.reach(going_a) + b.reach(going_b);
+        let manifold = if a.is_beyond(b, margin) {
+            Manifold::default()
+        } else {
+            meet(a, b, margin)
+        };
         self.near = manifold.spots().iter().any(|spot| spot.gap <= NEAR);
         let deepest = manifold.spots().iter().min_by_key(|spot| spot.gap);
         if let Some(spot) = deepest.filter(|_| !self.touched) {
@@ -235,7 +240,7 @@ impl Row {
         let response = response_a + response_b;
         let inverse = (1_i64 << 60) / response;
         // A mass's share is at most one, so these products stay below 2^60.
-        let share = |solid: &Solid| Q30(narrow(rounded(solid.inverse_mass * inverse, 30)));
+        let share = |solid: &Solid| Q30(narrow(rounded(solid.matter.inverse_mass * inverse, 30)));
         let (share_a, share_b) = (share(a), share(b));
         let turn = |share: Q30, lever: i64| Q24(narrow(rounded(i64::from(share.0) * lever, 26)));
         let row = Self {
@@ -267,18 +272,13 @@ impl Row {
 /// The turn per speed at an arm (20 fraction bits), and what one newton second there changes the
 /// speed by (28 fraction bits).
 fn lever(solid: &Solid, arm: Q20) -> (i64, i64) {
-    if solid.inverse_mass == 0 {
+    if solid.matter.inverse_mass == 0 {
         return (0, 0);
     }
     let arm = i64::from(arm.0);
     // Below 2^26 * 2^33: arms of the shapes with the smallest gyration are short.
-    let lever = rounded(arm * solid.inverse_gyration, 24);
+    let lever = rounded(arm * solid.matter.inverse_gyration, 24);
     let extra = rounded(arm * lever, 20);
-    let response = solid.inverse_mass + rounded(solid.inverse_mass * extra, 20);
+    let response = solid.matter.inverse_mass + rounded(solid.matter.inverse_mass * extra, 20);
     (lever, response)
-}
-
-/// The geometric mean.
-fn mean(a: Q20, b: Q20) -> Q20 {
-    Q20(narrow((i64::from(a.0) * i64::from(b.0)).isqrt()))
 }

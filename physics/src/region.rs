@@ -7,6 +7,7 @@ use crate::body::{Body, BodySpec, Pose};
 use crate::contact::Contact;
 use crate::fixed::{Q20, Vector, narrow, rounded};
 use crate::limits::{BODIES_MAX, IMPULSE_MAX};
+use crate::matter::Matter;
 use crate::motion::Motion;
 use crate::shape::SizeError;
 use crate::step;
@@ -74,6 +75,8 @@ pub enum MotionError {
 pub struct Region {
     /// In id order.
     bodies: Vec<Body>,
+    /// The matter of each body, at its place.
+    matters: Vec<Matter>,
     /// In id order.
     contacts: Vec<Contact>,
     /// Known to change nothing in a step. Only ever set after a step that did just that, so it
@@ -95,14 +98,16 @@ impl Region {
     pub const fn new() -> Self {
         Self {
             bodies: Vec::new(),
+            matters: Vec::new(),
             contacts: Vec::new(),
             still: false,
         }
     }
 
     /// A region of known state, which the caller has checked.
-    pub(crate) const fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
+    pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
         Self {
+            matters: bodies.iter().map(Matter::of).collect(),
             bodies,
             contacts,
             still: false,
@@ -145,7 +150,7 @@ impl Region {
         } else {
             Vec::new()
         };
-        let touches = step::step(&mut self.bodies, &mut self.contacts);
+        let touches = step::step(&mut self.bodies, &self.matters, &mut self.contacts);
         // Bodies at rest stay as they are. If their contacts did as well, this state leads to
         // itself, and so it will until a command changes it.
         self.still = at_rest && touches.is_empty() && before == self.contacts;
@@ -164,6 +169,7 @@ impl Region {
             return Err(InsertError::Full);
         }
         let body = Body::new(id, spec)?;
+        self.matters.insert(place, Matter::of(&body));
         self.bodies.insert(place, body);
         self.still = false;
         Ok(())
@@ -176,6 +182,7 @@ impl Region {
     pub fn remove(&mut self, id: ObjectId) -> Result<Body, Missing> {
         let place = self.place(id).map_err(|_| Missing(id))?;
         let body = self.bodies.remove(place);
+        self.matters.remove(place);
         self.disturb(id);
         Ok(body)
     }
@@ -244,7 +251,8 @@ impl Region {
     /// # Errors
     /// [`MotionError`]; nothing has changed then.
     pub fn set_motion(&mut self, id: ObjectId, motion: Motion) -> Result<(), MotionError> {
-        let body = self.body_mut(id)?;
+        let place = self.place(id).map_err(|_| Missing(id))?;
+        let body = &mut self.bodies[place];
         body.form.check(motion)?;
         if body.motion == motion {
             return Ok(());
@@ -255,6 +263,7 @@ impl Region {
             body.velocity = Vector::ZERO;
             body.spin = Q20::ZERO;
         }
+        self.matters[place] = Matter::of(body);
         self.disturb(id);
         Ok(())
     }

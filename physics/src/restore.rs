@@ -120,7 +120,7 @@ fn check(body: &Body) -> Result<(), &'static str> {
 }
 
 fn is_at_most(velocity: Vector, bound: Q20) -> bool {
-    velocity.length_squared() <= (i64::from(bound.0) * i64::from(bound.0)) as u64
+    !velocity.is_longer_than(bound)
 }
 
 /// Of length one, within what rounding leaves.

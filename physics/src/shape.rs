@@ -115,9 +115,7 @@ impl Form {
     /// Whether a point of the body's own frame is inside or on the outline.
     pub(crate) fn contains(self, point: Vector) -> bool {
         match self {
-            Self::Circle(radius) => {
-                point.length_squared() <= (i64::from(radius.0) * i64::from(radius.0)) as u64
-            }
+            Self::Circle(radius) => !point.is_longer_than(radius),
             Self::Rect(half) => point.x.abs() <= half.x && point.y.abs() <= half.y,
         }
     }

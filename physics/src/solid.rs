@@ -5,16 +5,14 @@ use metatopia_math::Fx;
 use crate::body::Body;
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
-    COORDINATE_MAX, REST_SPEED, REST_SPIN, REST_STEPS, SPEED_MAX, STEPS_PER_SECOND, SUBSTEPS,
-    TOUCH_MARGIN,
+    COORDINATE_MAX, REST_SPEED, REST_SPIN, REST_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
 };
+use crate::matter::{Matter, SUBSTEP_RATE};
 use crate::motion::Motion;
 use crate::shape::Form;
 
-/// Substeps of a second.
-const RATE: i64 = (STEPS_PER_SECOND * SUBSTEPS) as i64;
 /// A substep in seconds, with 32 fraction bits.
-const SUBSTEP: i64 = ((1 << 32) + RATE / 2) / RATE;
+const SUBSTEP: i64 = ((1 << 32) + SUBSTEP_RATE / 2) / SUBSTEP_RATE;
 /// How far the wide phase lets a body stray in one step beyond what its velocity at the start
 /// explains: a 16th of a metre. What is hit harder in mid-step loses the rest of that step's way,
 /// but never enters a place where no contact was looked for.
@@ -51,21 +49,11 @@ pub(crate) struct Solid {
     pub(crate) form: Form,
     pub(crate) position: Vector,
     pub(crate) facing: Unit,
-    /// One over the mass, with 28 fraction bits.
-    pub(crate) inverse_mass: i64,
-    /// Inertia's share: one over the squared radius of gyration, with 24 fraction bits.
-    pub(crate) inverse_gyration: i64,
-    pub(crate) friction: Q20,
-    pub(crate) restitution: Q20,
+    pub(crate) matter: Matter,
     pub(crate) motion: Motion,
     pub(crate) sensor: bool,
     /// At rest when the step began.
     rested: bool,
-    outer_radius: Q20,
-    speed_bound: Q20,
-    /// What a substep leaves of velocity and spin.
-    kept_velocity: Q30,
-    kept_spin: Q30,
     /// Where the step began, and how far from there, per axis, the wide phase has looked.
     home: Vector,
     home_facing: Unit,
@@ -80,9 +68,7 @@ pub(crate) struct Extent {
 }
 
 impl Solid {
-    pub(crate) fn new(body: &Body) -> (Self, Going) {
-        let inverse_mass = body.inverse_mass();
-        let turns = inverse_mass != 0 && !body.fixed_rotation;
+    pub(crate) fn new(body: &Body, matter: &Matter) -> (Self, Going) {
         let roam = |speed: Q20| match body.motion {
             Motion::Static => Q20::ZERO,
             _ => Q20(speed.abs().0 / STEPS_PER_SECOND as i32) + STRAY,
@@ -91,21 +77,10 @@ impl Solid {
             form: body.form,
             position: body.position,
             facing: body.facing,
-            inverse_mass,
-            inverse_gyration: if turns {
-                body.form.inverse_gyration()
-            } else {
-                0
-            },
-            friction: body.friction,
-            restitution: body.restitution,
+            matter: *matter,
             motion: body.motion,
             sensor: body.sensor,
             rested: body.is_at_rest(),
-            outer_radius: body.form.outer_radius(),
-            speed_bound: body.speed_bound(),
-            kept_velocity: kept(body.linear_damping),
-            kept_spin: kept(body.angular_damping),
             home: body.position,
             home_facing: body.facing,
             roam: Vector::new(roam(body.velocity.x), roam(body.velocity.y)),
@@ -113,7 +88,7 @@ impl Solid {
         let going = Going {
             velocity: body.velocity,
             spin: body.spin,
-            spin_bound: body.spin_bound(),
+            spin_bound: matter.spin_bound,
         };
         (solid, going)
     }
@@ -121,6 +96,17 @@ impl Solid {
     /// Whether it has been at rest from the start of the step until now.
     pub(crate) fn idles(&self, going: &Going) -> bool {
         self.rested && going.is_still()
+    }
+
+    /// Whether no impulse moves it.
+    pub(crate) fn is_braced(&self) -> bool {
+        self.matter.inverse_mass == 0
+    }
+
+    /// Whether even the circles around both are further apart than a margin.
+    pub(crate) fn is_beyond(&self, other: &Self, margin: Q20) -> bool {
+        let reach = self.matter.outer_radius + other.matter.outer_radius + margin;
+        (other.position - self.position).is_longer_than(reach)
     }
 
     /// Where it can be during this step.
@@ -131,7 +117,7 @@ impl Solid {
                 Vector::new(c * half.x + s * half.y, s * half.x + c * half.y)
             }
             // What moves may turn, so the box must hold it at every angle.
-            _ => Vector::new(self.outer_radius, self.outer_radius),
+            _ => Vector::new(self.matter.outer_radius, self.matter.outer_radius),
         };
         let reach = half + self.roam + Vector::new(MARGIN, MARGIN);
         Extent {
@@ -147,7 +133,7 @@ impl Solid {
         }
         let turning = match self.form {
             Form::Circle(_) => Q20::ZERO,
-            Form::Rect(_) => going.spin.abs() * self.outer_radius,
+            Form::Rect(_) => going.spin.abs() * self.matter.outer_radius,
         };
         let speed = going.velocity.x.abs() + going.velocity.y.abs() + turning;
         MARGIN.half() + substep_of(speed)
@@ -155,10 +141,10 @@ impl Solid {
 
     /// Damps a dynamic body's velocity for one substep.
     pub(crate) fn damp(&self, going: &mut Going) {
-        if self.inverse_mass != 0 && !going.is_still() {
-            going.velocity.x = self.kept_velocity * going.velocity.x;
-            going.velocity.y = self.kept_velocity * going.velocity.y;
-            going.spin = self.kept_spin * going.spin;
+        if !self.is_braced() && !going.is_still() {
+            going.velocity.x = self.matter.kept_velocity * going.velocity.x;
+            going.velocity.y = self.matter.kept_velocity * going.velocity.y;
+            going.spin = self.matter.kept_spin * going.spin;
         }
     }
 
@@ -180,7 +166,7 @@ impl Solid {
 
     /// Shortens the velocity to the body's own bound.
     pub(crate) fn limit(&self, going: &mut Going) {
-        going.velocity = going.velocity.shortened(self.speed_bound);
+        going.velocity = going.velocity.shortened(self.matter.speed_bound);
     }
 
     /// Nothing leaves the region: the edge takes the velocity that points outwards.
@@ -228,12 +214,6 @@ impl Solid {
             && (self.facing.x.0.wrapping_sub(self.home_facing.x.0)).abs() < TURN
             && (self.facing.y.0.wrapping_sub(self.home_facing.y.0)).abs() < TURN
     }
-}
-
-/// What damping leaves after a substep: 1 / (1 + damping * substep), exactly one without damping.
-fn kept(damping: Q20) -> Q30 {
-    let slowed = (RATE << 20) + i64::from(damping.0);
-    Q30(narrow((RATE << 50) / slowed))
 }
 
 /// The way that a speed makes in a substep.

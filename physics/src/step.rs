@@ -5,15 +5,24 @@ use metatopia_types::ObjectId;
 use crate::body::Body;
 use crate::broad::{self, places};
 use crate::contact::Contact;
+use crate::matter::Matter;
 use crate::pair::Pair;
 use crate::solid::Solid;
 use crate::solver::Scene;
 use crate::touch::Touch;
 
-/// Moves the bodies and replaces the contacts; both are in id order. Returns the beginnings of
+/// Moves the bodies and replaces the contacts; both are in id order, and each body's matter is at
+/// its place. Returns the beginnings of
 /// touches, then the ends, each in id order.
-pub(crate) fn step(bodies: &mut [Body], contacts: &mut Vec<Contact>) -> Vec<Touch> {
-    let (solids, goings): (Vec<_>, Vec<_>) = bodies.iter().map(Solid::new).unzip();
+pub(crate) fn step(
+    bodies: &mut [Body],
+    matters: &[Matter],
+    contacts: &mut Vec<Contact>,
+) -> Vec<Touch> {
+    let solids = bodies.iter().zip(matters);
+    let (solids, goings): (Vec<_>, Vec<_>) = solids
+        .map(|(body, matter)| Solid::new(body, matter))
+        .unzip();
     let pairs = remember(bodies, &solids, contacts);
     let mut scene = Scene::new(solids, goings, pairs);
     scene.step();
