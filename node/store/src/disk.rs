@@ -136,8 +136,6 @@ forward!(&mut D, Box<D>);
 /// What a disk was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Open a data directory, or keep others out of it.
-    Open,
     /// [`ReadDisk::list`].
     List,
     /// [`ReadDisk::length`].
@@ -157,7 +155,6 @@ pub enum Operation {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Open => "open",
             Self::List => "list",
             Self::Length => "measure",
             Self::Read => "read",

@@ -237,3 +237,42 @@ impl Scanner<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Disk, Write, frame::RecordHeader, memory::MemoryDisk, recover};
+
+    #[test]
+    fn a_whole_record_with_a_tag_out_of_order_is_damage_not_a_tail() {
+        let (mut disk, sim) = (MemoryDisk::new(), SimId::default());
+        let mut writer = recover(&mut disk, sim).expect("a new log").writer;
+        let Write { file, .. } = {
+            let write = writer.append(1, Some(7), b"seven").expect("a record");
+            write.perform(&mut disk).expect("a good disk");
+            write
+        };
+        let index = writer.index();
+        let mut strange = RecordHeader {
+            length: 3,
+            kind: 1,
+            tag: Some(6),
+            position: index.end(),
+            unsynced: 0,
+            chain: index.tip(),
+        };
+        let bytes = strange.frame(index.tip(), b"six");
+        disk.append(file, &bytes).expect("a good disk");
+
+        let found = scan(&disk, sim).expect_err("no program writes this");
+
+        let (_, offset) = index.locate(index.end()).expect("it has a segment");
+        let damage = Damage::TagOrder(6);
+        let damaged = Damaged {
+            file,
+            offset,
+            damage,
+        };
+        assert_eq!(found, ScanError::Damaged(damaged));
+    }
+}

@@ -114,3 +114,93 @@ impl<'a> Search<'a> {
         Some(false)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(position: u64, unsynced: u32, before: Chain, payload: &[u8]) -> Vec<u8> {
+        let mut header = RecordHeader {
+            length: payload.len() as u32,
+            kind: 1,
+            tag: None,
+            position: Position(position),
+            unsynced,
+            chain: before,
+        };
+        header.frame(before, payload)
+    }
+
+    /// A bad record at position 0, and two more behind it.
+    fn tail(unsynced: [u32; 2]) -> Vec<u8> {
+        let before = Chain([1; 16]);
+        let mut bytes = record(0, 0, before, b"bad");
+        for unsynced in unsynced {
+            let last = bytes.len() - RECORD_HEADER_BYTES - 3;
+            let before = stored_chain(&bytes[last..]);
+            let position = bytes.len() as u64;
+            bytes.extend(record(position, unsynced, before, b"yes"));
+        }
+        bytes[RECORD_HEADER_BYTES] ^= 1;
+        bytes
+    }
+
+    fn verdict(bytes: &[u8]) -> Verdict {
+        Search::new(bytes, Position(0), Chain([1; 16])).run()
+    }
+
+    #[test]
+    fn whole_records_that_promise_nothing_are_part_of_the_torn_tail() {
+        let intact_after = 2;
+        assert_eq!(verdict(&tail([45, 90])), Verdict::Torn { intact_after });
+        assert_eq!(
+            verdict(&tail([45, u32::MAX])),
+            Verdict::Torn { intact_after }
+        );
+    }
+
+    #[test]
+    fn a_record_that_was_written_after_a_sync_of_the_bad_one_proves_damage() {
+        assert_eq!(verdict(&tail([0, 45])), Verdict::Damaged);
+        assert_eq!(verdict(&tail([45, 0])), Verdict::Damaged);
+        assert_eq!(verdict(&tail([45, 45])), Verdict::Damaged);
+    }
+
+    #[test]
+    fn a_record_behind_two_bad_ones_still_proves_damage() {
+        let mut bytes = tail([45, 0]);
+        bytes[45 + RECORD_HEADER_BYTES] ^= 1;
+        assert_eq!(verdict(&bytes), Verdict::Damaged);
+    }
+
+    #[test]
+    fn a_record_inside_a_payload_proves_nothing() {
+        // What a client sends may look like a record, but it cannot know the hash before it.
+        let forged = record(50, 0, Chain([7; 16]), b"yes");
+        let mut bytes = tail([45, 90])[..50].to_vec();
+        bytes.extend(forged);
+        assert_eq!(verdict(&bytes), Verdict::Torn { intact_after: 0 });
+    }
+
+    #[test]
+    fn a_search_that_hashes_more_than_its_budget_counts_as_damage() {
+        // Headers side by side that all claim the same MiB behind them.
+        let claim = |bytes: &mut Vec<u8>| {
+            let position = bytes.len() as u64;
+            let header = record(position, 0, Chain([7; 16]), &[]);
+            bytes.extend_from_slice(&(1_u32 << 20).to_le_bytes());
+            bytes.extend_from_slice(&header[4..]);
+        };
+        let claims = |count: usize| {
+            let mut bytes = vec![0; RECORD_HEADER_BYTES];
+            for _ in 0..count {
+                claim(&mut bytes);
+            }
+            bytes.resize(bytes.len() + (1 << 20), 0);
+            bytes
+        };
+        // The bad record states one hash and gives another, so each claim costs two MiB.
+        assert_eq!(verdict(&claims(20)), Verdict::Torn { intact_after: 0 });
+        assert_eq!(verdict(&claims(70)), Verdict::Damaged);
+    }
+}
