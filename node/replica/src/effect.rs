@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_consensus::{Decision, Halt, Position};
-use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
 use metatopia_sim::World;
-use metatopia_types::{Contact, Height, PublicKey, Root};
+use metatopia_types::{ActId, Contact, Height, Outcome, PublicKey, Root};
 
 use crate::{ClientId, Delivery, status::Status};
 
@@ -25,6 +25,25 @@ pub enum Asker {
     Client(ClientId, u32),
     /// The driver, for somebody who came by HTTP.
     Driver(u64),
+}
+
+/// How far an act is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// It waits for a turn.
+    Admitted,
+    /// It was not taken.
+    Refused(SubmitRefusal),
+    /// It is in a decided turn.
+    Decided {
+        /// Of this height.
+        height: Height,
+    },
+    /// It was applied.
+    Applied {
+        /// What became of it.
+        outcome: Outcome,
+    },
 }
 
 /// One thing that happened.
@@ -153,6 +172,13 @@ pub enum Effect {
     /// These are the servers to keep connections with, from now on: validators, those that will be,
     /// and standbys.
     Contacts(BTreeMap<PublicKey, Contact>),
+    /// An act of a client of this server got on, for logs and figures.
+    Traced {
+        /// Which act.
+        act: ActId,
+        /// How far it is.
+        stage: Stage,
+    },
     /// The state of affairs changed.
     Status(Box<Status>),
     /// A server signed two things at once; it has been reported.

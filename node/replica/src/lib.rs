@@ -31,7 +31,7 @@ mod start;
 mod status;
 mod telling;
 
-pub use effect::{Asker, Effect, Input, Reader};
+pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use outbox::Outbox;
 pub use replica::{Config, QUESTIONS_MAX, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL};

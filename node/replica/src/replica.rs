@@ -15,7 +15,8 @@ use metatopia_types::{
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Status,
+    Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Stage,
+    Status,
     answers::receipt,
     archive::{Archive, Place},
     ledger::Ledger,
@@ -337,6 +338,10 @@ impl Replica {
             let message = ServerMessage::Receipt { act: id, receipt };
             self.sessions.send(client, Delivery::Reliable, &message);
             self.owed.insert(id, client);
+            let stage = Stage::Decided {
+                height: self.height,
+            };
+            self.effects.push_back(Effect::Traced { act: id, stage });
         }
         self.decided.push_back((decision, after));
     }
@@ -368,11 +373,11 @@ impl Replica {
         );
         for gone in self.ledger.mempool.drop_stale(&self.ledger.windows) {
             if let Origin::Client(client) = gone.origin {
-                let message = ServerMessage::Refused {
-                    act: gone.act,
-                    why: gone.why,
-                };
+                let (act, why) = (gone.act, gone.why);
+                let message = ServerMessage::Refused { act, why };
                 self.sessions.send(client, Delivery::Reliable, &message);
+                let stage = Stage::Refused(why);
+                self.effects.push_back(Effect::Traced { act, stage });
             }
         }
         let proof = world.proof(&World::outcomes_key(height));
@@ -380,12 +385,15 @@ impl Replica {
         for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
             let act = act.id();
             if let Some(client) = self.owed.remove(&act) {
+                let outcome = *outcome;
                 let message = ServerMessage::Outcome {
                     act,
                     height,
-                    outcome: *outcome,
+                    outcome,
                 };
                 self.sessions.send(client, Delivery::Reliable, &message);
+                let stage = Stage::Applied { outcome };
+                self.effects.push_back(Effect::Traced { act, stage });
             }
         }
         self.world = Some(world);
@@ -495,14 +503,20 @@ impl Replica {
         }
         let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
         let known = self.ledger.mempool.origin(&act).is_some();
-        match self.admit(submission, Origin::Client(client)) {
-            Ok(()) if known => {}
-            Ok(()) => self.effects.push_back(Effect::ToPeer { to: None, frame }),
+        let stage = match self.admit(submission, Origin::Client(client)) {
+            Ok(()) => {
+                if !known {
+                    self.effects.push_back(Effect::ToPeer { to: None, frame });
+                }
+                Stage::Admitted
+            }
             Err(why) => {
                 let message = ServerMessage::Refused { act, why };
                 self.sessions.send(client, Delivery::Reliable, &message);
+                Stage::Refused(why)
             }
-        }
+        };
+        self.effects.push_back(Effect::Traced { act, stage });
     }
 
     /// The receipt once more, if the turn is still in memory; the client can always ask for it.

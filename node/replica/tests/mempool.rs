@@ -1,0 +1,300 @@
+//! The mempool: what is taken, what is refused by which name, and who gets a place in a turn.
+
+use metatopia_protocol::{Submission, SubmitRefusal};
+use metatopia_replica::{
+    ClientId,
+    mempool::{AUTHOR_PENDING_MAX, Gate, Mempool, Origin, STRANGER_PENDING_MAX},
+};
+use metatopia_sim::LaneWindows;
+use metatopia_types::*;
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+fn sim() -> SimId {
+    SimId(Digest::of("mempool", b"sim"))
+}
+
+fn envelope(author: u8, lane: u64, seq: u64) -> Envelope {
+    Envelope {
+        sim: sim(),
+        author: key(author).public(),
+        lane: Lane(lane),
+        seq: Seq(seq),
+        last_valid: Height(600),
+        act: Act::Heartbeat,
+    }
+}
+
+fn act(author: u8, lane: u64, seq: u64) -> Submission {
+    Submission {
+        act: envelope(author, lane, seq).sign(&key(author)),
+        blobs: Vec::new(),
+    }
+}
+
+fn say(text: &str, blobs: Vec<Blob>) -> Submission {
+    let body = Blob(text.as_bytes().to_vec()).id();
+    let envelope = Envelope {
+        act: Act::Say { channel: 0, body },
+        ..envelope(1, 1, 1)
+    };
+    Submission {
+        act: envelope.sign(&key(1)),
+        blobs,
+    }
+}
+
+const CLIENT: Origin = Origin::Client(ClientId(7));
+
+struct Pool {
+    pool: Mempool,
+    windows: LaneWindows,
+    known: bool,
+    height: u64,
+}
+
+impl Pool {
+    fn new() -> Self {
+        let windows = LaneWindows::default();
+        Self {
+            pool: Mempool::default(),
+            windows,
+            known: true,
+            height: 1,
+        }
+    }
+
+    fn admit(&mut self, submission: Submission) -> Result<ActId, SubmitRefusal> {
+        self.admit_from(submission, CLIENT)
+    }
+
+    fn admit_from(
+        &mut self,
+        submission: Submission,
+        origin: Origin,
+    ) -> Result<ActId, SubmitRefusal> {
+        let gate = Gate {
+            sim: sim(),
+            height: Height(self.height),
+            windows: &self.windows,
+            known: self.known,
+            scheme: &Ed25519,
+        };
+        self.pool.admit(submission, origin, gate)
+    }
+
+    fn body(&mut self, after: Option<&Turn>) -> Body {
+        let height = self.windows.height().plus(1 + u64::from(after.is_some()));
+        self.pool.body(height, after, &self.windows)
+    }
+
+    fn turn(&self, body: Body) -> Turn {
+        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+        let header = Header {
+            sim: sim(),
+            engine: 1,
+            height: self.windows.height().plus(1),
+            previous: HeaderId::default(),
+            proposer: PublicKey::default(),
+            round: Round(0),
+            time: Millis(1),
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            root: Root::default(),
+            validators: ValidatorsId::default(),
+            next_validators: ValidatorsId::default(),
+        };
+        Turn { header, body }
+    }
+
+    fn decide(&mut self, body: Body) {
+        let turn = self.turn(body);
+        self.windows.record(&turn);
+        self.pool.take_decided(&turn);
+        self.height += 1;
+    }
+}
+
+#[test]
+fn a_good_act_waits_is_proposed_decided_and_never_taken_again() {
+    let mut pool = Pool::new();
+    let id = pool.admit(act(1, 1, 1)).expect("nothing is wrong with it");
+    assert!(pool.pool.has_checked(&act(1, 1, 1).act));
+
+    let body = pool.body(None);
+    assert_eq!(
+        body.acts()
+            .iter()
+            .map(SignedEnvelope::id)
+            .collect::<Vec<_>>(),
+        [id]
+    );
+    pool.decide(body);
+    assert!(pool.pool.is_empty());
+    assert_eq!(pool.admit(act(1, 1, 1)), Err(SubmitRefusal::Replayed(1)));
+}
+
+#[test]
+fn every_reason_to_refuse_an_act_has_its_name() {
+    let mut pool = Pool::new();
+    let with = |change: &dyn Fn(&mut Envelope)| {
+        let mut envelope = envelope(1, 1, 1);
+        change(&mut envelope);
+        Submission {
+            act: envelope.sign(&key(1)),
+            blobs: Vec::new(),
+        }
+    };
+    let foreign = SimId(Digest::ZERO);
+    let other_sim = pool.admit(with(&|e| e.sim = foreign));
+    assert_eq!(other_sim, Err(SubmitRefusal::OtherSim(foreign)));
+    let expired = pool.admit(with(&|e| e.last_valid = Height(0)));
+    let (last_valid, height) = (Height(0), Height(1));
+    assert_eq!(expired, Err(SubmitRefusal::Expired { last_valid, height }));
+    let far = pool.admit(with(&|e| e.last_valid = Height(1_202)));
+    let last_valid = Height(1_202);
+    assert_eq!(far, Err(SubmitRefusal::TooFarAhead { last_valid, height }));
+    let long = pool.admit(with(&|e| {
+        e.act = Act::Login {
+            name: "x".repeat(2_000),
+            look: Look::default(),
+        };
+    }));
+    assert!(matches!(long, Err(SubmitRefusal::TooLong(_))));
+    let mut forged = act(1, 1, 1);
+    forged.act.signature = act(2, 1, 1).act.signature;
+    assert_eq!(pool.admit(forged), Err(SubmitRefusal::BadSignature));
+    assert!(pool.pool.is_empty());
+}
+
+#[test]
+fn words_must_come_with_the_act_that_names_them_and_nothing_else() {
+    let mut pool = Pool::new();
+    let blob = |text: &str| Blob(text.as_bytes().to_vec());
+    assert_eq!(pool.admit(say("hi", vec![])), Err(SubmitRefusal::BadBlob));
+    assert_eq!(
+        pool.admit(say("hi", vec![blob("ho")])),
+        Err(SubmitRefusal::BadBlob)
+    );
+    assert_eq!(
+        pool.admit(say("hi", vec![blob("hi"), blob("hi")])),
+        Err(SubmitRefusal::BadBlob)
+    );
+    let long = "x".repeat(limits::CHAT_BYTES_MAX + 1);
+    assert_eq!(
+        pool.admit(say(&long, vec![blob(&long)])),
+        Err(SubmitRefusal::BadBlob)
+    );
+    let mut quiet = act(1, 1, 1);
+    quiet.blobs.push(blob("free bytes"));
+    assert_eq!(pool.admit(quiet), Err(SubmitRefusal::BadBlob));
+    assert!(pool.admit(say("hi", vec![blob("hi")])).is_ok());
+}
+
+#[test]
+fn an_author_that_floods_fills_only_its_own_share() {
+    let mut pool = Pool::new();
+    for seq in 1..=AUTHOR_PENDING_MAX as u64 {
+        assert!(pool.admit(act(1, 1, seq)).is_ok());
+    }
+    let one_more = act(1, 1, AUTHOR_PENDING_MAX as u64 + 1);
+    assert_eq!(pool.admit(one_more), Err(SubmitRefusal::QuotaExceeded));
+    let other = pool
+        .admit(act(2, 1, 1))
+        .expect("another author has its own share");
+
+    let body = pool.body(None);
+    assert!(body.acts().iter().any(|act| act.id() == other));
+}
+
+#[test]
+fn strangers_of_one_connection_share_a_small_bucket() {
+    let mut pool = Pool::new();
+    pool.known = false;
+    for n in 0..STRANGER_PENDING_MAX {
+        assert!(pool.admit(act(n as u8 + 1, 1, 1)).is_ok());
+    }
+    assert_eq!(pool.admit(act(99, 1, 1)), Err(SubmitRefusal::QuotaExceeded));
+    let elsewhere = Origin::Client(ClientId(8));
+    assert!(pool.admit_from(act(99, 1, 1), elsewhere).is_ok());
+
+    let body = pool.body(None);
+    pool.decide(body);
+    assert!(
+        pool.admit(act(98, 1, 1)).is_ok(),
+        "the bucket empties with the pool"
+    );
+}
+
+#[test]
+fn a_repeated_act_reports_to_the_connection_that_asked_last() {
+    let mut pool = Pool::new();
+    let id = pool.admit_from(act(1, 1, 1), Origin::Server).expect("good");
+    assert_eq!(pool.admit(act(1, 1, 1)), Ok(id));
+    assert_eq!(pool.pool.origin(&id), Some(CLIENT));
+    assert_eq!(pool.pool.len(), 1);
+}
+
+#[test]
+fn acts_of_an_undecided_turn_are_not_proposed_again() {
+    let mut pool = Pool::new();
+    pool.admit(act(1, 1, 1)).expect("good");
+    let body = pool.body(None);
+    let undecided = pool.turn(body);
+    let late = pool.admit(act(1, 1, 2)).expect("good");
+
+    let next = pool.body(Some(&undecided));
+    assert_eq!(
+        next.acts()
+            .iter()
+            .map(SignedEnvelope::id)
+            .collect::<Vec<_>>(),
+        [late]
+    );
+}
+
+#[test]
+fn a_turn_takes_one_act_of_each_author_in_rotation_and_lanes_in_order() {
+    let mut pool = Pool::new();
+    for author in 1..=40 {
+        for seq in 1..=AUTHOR_PENDING_MAX as u64 {
+            pool.admit(act(author, 1, seq)).expect("within its share");
+        }
+    }
+    let body = pool.body(None);
+    assert_eq!(body.acts().len(), limits::ACTS_PER_TURN_MAX);
+    for author in 1..=40 {
+        let own = key(author).public();
+        let mut seqs: Vec<u64> = body
+            .acts()
+            .iter()
+            .filter(|act| act.envelope.author == own)
+            .map(|act| act.envelope.seq.0)
+            .collect();
+        seqs.sort_unstable();
+        assert!(
+            (25..=26).contains(&seqs.len()),
+            "author {author} has {} places",
+            seqs.len()
+        );
+        assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
+    let mut pool = Pool::new();
+    let overtaken = pool.admit(act(1, 1, 1)).expect("good");
+    let later = act(1, 1, 2);
+    let body = Body::new(vec![later.act], vec![]).expect("small");
+    pool.decide(body);
+
+    let gone = pool.pool.drop_stale(&pool.windows);
+    assert_eq!(gone.len(), 1);
+    assert_eq!((gone[0].act, gone[0].origin), (overtaken, CLIENT));
+    assert_eq!(gone[0].why, SubmitRefusal::Replayed(2));
+}

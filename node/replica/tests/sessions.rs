@@ -1,0 +1,242 @@
+//! Client sessions: a client that does something wrong ends its own session, by name, and no other.
+
+use metatopia_protocol::*;
+use metatopia_replica::{
+    CLIENTS_MAX, ClientId, Demand, FRAMES_PER_TURN_MAX, SessionEffect, Sessions,
+};
+use metatopia_types::*;
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+fn sim() -> SimId {
+    SimId(Digest::of("sessions", b"sim"))
+}
+
+struct Server {
+    sessions: Sessions,
+}
+
+impl Server {
+    fn new() -> Self {
+        Self {
+            sessions: Sessions::new(sim(), key(200).public(), 20, &[9; 32]),
+        }
+    }
+
+    fn connect(&mut self, client: u64) -> Challenge {
+        self.sessions.connected(ClientId(client));
+        match self.said(client).as_slice() {
+            [ServerMessage::Challenge(challenge)] => challenge.clone(),
+            other => panic!("{other:?} where a challenge belongs"),
+        }
+    }
+
+    fn frame(&mut self, client: u64, frame: &[u8]) -> Option<Demand> {
+        self.sessions
+            .frame(ClientId(client), frame, Height(5), &Ed25519)
+    }
+
+    fn tell(&mut self, client: u64, message: &ClientMessage) -> Option<Demand> {
+        self.frame(client, &encode_client(message))
+    }
+
+    /// What was said to the client since, in order.
+    fn said(&mut self, client: u64) -> Vec<ServerMessage> {
+        self.sessions
+            .drain()
+            .into_iter()
+            .filter_map(|effect| match effect {
+                SessionEffect::Send {
+                    client: to, frame, ..
+                } if to.0 == client => Some(decode_server(&frame).expect("our own frame")),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn login(&mut self, client: u64, n: u8) {
+        let challenge = self.connect(client);
+        self.tell(
+            client,
+            &ClientMessage::Hello(Hello::new(&challenge, &key(n))),
+        );
+        let welcome = Welcome {
+            height: Height(5),
+            turns_per_second: 20,
+        };
+        assert_eq!(self.said(client), [ServerMessage::Welcome(welcome)]);
+    }
+}
+
+fn goodbye(why: Goodbye) -> Vec<ServerMessage> {
+    vec![ServerMessage::Goodbye(why)]
+}
+
+fn submission(n: u8) -> Submission {
+    let (author, act) = (key(n).public(), Act::Heartbeat);
+    let envelope = Envelope {
+        sim: sim(),
+        author,
+        lane: Lane(1),
+        seq: Seq(1),
+        last_valid: Height(9),
+        act,
+    };
+    Submission {
+        act: envelope.sign(&key(n)),
+        blobs: Vec::new(),
+    }
+}
+
+#[test]
+fn a_signed_hello_opens_a_session_that_may_submit_and_ask() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let submission = Box::new(submission(1));
+    let demand = server.tell(1, &ClientMessage::Submit(submission.clone()));
+    assert_eq!(demand, Some(Demand::Submit(submission)));
+    let question = Question::Players;
+    let demand = server.tell(
+        1,
+        &ClientMessage::Ask {
+            id: 3,
+            question: question.clone(),
+        },
+    );
+    assert_eq!(demand, Some(Demand::Ask { id: 3, question }));
+    server.tell(1, &ClientMessage::Ping { token: 8 });
+    assert_eq!(server.said(1), [ServerMessage::Pong { token: 8 }]);
+}
+
+#[test]
+fn a_hello_for_another_challenge_server_or_key_is_refused() {
+    for change in [
+        |c: &mut Challenge| c.nonce[0] ^= 1,
+        |c: &mut Challenge| c.server = key(9).public(),
+        |c: &mut Challenge| c.sim = SimId(Digest::ZERO),
+    ] {
+        let mut server = Server::new();
+        let mut challenge = server.connect(1);
+        change(&mut challenge);
+        server.tell(1, &ClientMessage::Hello(Hello::new(&challenge, &key(1))));
+        assert_eq!(server.said(1), goodbye(Goodbye::BadSignature));
+    }
+    let mut server = Server::new();
+    let challenge = server.connect(1);
+    let mut hello = Hello::new(&challenge, &key(1));
+    hello.key = key(2).public();
+    server.tell(1, &ClientMessage::Hello(hello));
+    assert_eq!(server.said(1), goodbye(Goodbye::BadSignature));
+}
+
+#[test]
+fn another_version_is_told_ours() {
+    let mut server = Server::new();
+    let challenge = server.connect(1);
+    let hello = Hello {
+        version: 99,
+        ..Hello::new(&challenge, &key(1))
+    };
+    server.tell(1, &ClientMessage::Hello(hello));
+    assert_eq!(server.said(1), goodbye(Goodbye::Version(VERSION)));
+}
+
+#[test]
+fn garbage_oversize_and_noncanonical_frames_end_only_their_own_session() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let long = vec![0; CLIENT_FRAME_BYTES_MAX + 1];
+    let mut padded = encode_client(&ClientMessage::Ping { token: 1 });
+    padded.push(0);
+    for (client, bad) in [(2, vec![0xff; 40]), (3, long), (4, padded), (5, Vec::new())] {
+        server.login(client, client as u8 + 10);
+        server.frame(client, &bad);
+        assert_eq!(server.said(client), goodbye(Goodbye::BadFrame));
+    }
+    assert_eq!(server.sessions.len(), 1);
+    server.tell(1, &ClientMessage::Ping { token: 2 });
+    assert_eq!(server.said(1), [ServerMessage::Pong { token: 2 }]);
+}
+
+#[test]
+fn whoever_talks_before_the_hello_is_sent_away() {
+    let mut server = Server::new();
+    server.connect(1);
+    assert_eq!(server.tell(1, &ClientMessage::Ping { token: 1 }), None);
+    assert_eq!(server.said(1), goodbye(Goodbye::NoHello));
+}
+
+#[test]
+fn a_second_session_of_one_key_takes_over_and_the_first_is_told() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let challenge = server.connect(2);
+    server.tell(2, &ClientMessage::Hello(Hello::new(&challenge, &key(1))));
+    let effects = server.sessions.drain();
+    let told = effects.iter().any(|effect| {
+        matches!(
+            effect,
+            SessionEffect::Close {
+                client: ClientId(1),
+                why: Goodbye::OtherSession
+            }
+        )
+    });
+    assert!(told, "{effects:?}");
+    assert_eq!(server.sessions.len(), 1);
+    assert_eq!(server.sessions.key(ClientId(2)), Some(key(1).public()));
+
+    server.sessions.disconnected(ClientId(1));
+    assert_eq!(server.sessions.key(ClientId(2)), Some(key(1).public()));
+}
+
+#[test]
+fn more_frames_than_fit_a_turn_are_answered_with_a_refusal_until_the_next() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    for token in 0..u64::from(FRAMES_PER_TURN_MAX) - 1 {
+        server.tell(1, &ClientMessage::Ping { token });
+    }
+    server.said(1);
+    let submission = Box::new(submission(1));
+    assert_eq!(
+        server.tell(1, &ClientMessage::Submit(submission.clone())),
+        None
+    );
+    let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
+    assert_eq!(server.said(1), [ServerMessage::Refused { act, why }]);
+    server.tell(
+        1,
+        &ClientMessage::Ask {
+            id: 5,
+            question: Question::Players,
+        },
+    );
+    let answer = Box::new(Answer::Busy);
+    assert_eq!(server.said(1), [ServerMessage::Answer { id: 5, answer }]);
+
+    server.sessions.turn();
+    assert!(server.tell(1, &ClientMessage::Submit(submission)).is_some());
+}
+
+#[test]
+fn a_full_server_says_so() {
+    let mut server = Server::new();
+    for client in 0..CLIENTS_MAX as u64 {
+        server.connect(client);
+    }
+    let one_more = CLIENTS_MAX as u64;
+    server.sessions.connected(ClientId(one_more));
+    assert_eq!(server.said(one_more), goodbye(Goodbye::Full));
+}
+
+#[test]
+fn no_two_connections_get_the_same_nonce() {
+    let mut server = Server::new();
+    let nonces: std::collections::BTreeSet<[u8; 32]> = (0..100)
+        .map(|client| server.connect(client).nonce)
+        .collect();
+    assert_eq!(nonces.len(), 100);
+}

@@ -1,0 +1,310 @@
+//! The loop of one server: brings to the replica what happens, and does what it wants.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::Instant,
+};
+
+use bytes::Bytes;
+use libp2p::{Multiaddr, PeerId};
+use metatopia_consensus::Halt;
+use metatopia_protocol::{Answer, Question};
+use metatopia_replica::{Delivery, Effect, Input, Replica, Stage, Status};
+use metatopia_store::Snapshot;
+use metatopia_types::{ActId, Contact, PublicKey};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    applier,
+    clock::Clock,
+    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    lanes::{LaneEvent, LaneEvents, LanesHandle},
+    metrics::Metrics,
+    storage::{self, Order, StorageError},
+};
+
+/// Questions from HTTP that may wait for the loop.
+pub const ASKS_MAX: usize = 256;
+
+/// Acts whose way is being followed for the log; newer ones go unfollowed.
+const FOLLOWED_MAX: usize = 4_096;
+
+/// A question from outside of the sessions, with the way back.
+#[derive(Debug)]
+pub struct Ask {
+    /// What is asked.
+    pub question: Question,
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Answer>,
+}
+
+/// Why the loop ended.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The disk failed: nothing that was said afterwards would be safe.
+    #[error("the disk failed: {0}")]
+    Storage(#[from] StorageError),
+    /// A thread of this process is gone.
+    #[error("the {0} thread ended")]
+    Thread(&'static str),
+}
+
+/// Everything the loop works with.
+#[derive(Debug)]
+pub struct Driver {
+    /// The server itself.
+    pub replica: Replica,
+    /// Its clocks.
+    pub clock: Clock,
+    /// Sends to other servers.
+    pub lanes: LanesHandle,
+    /// What comes from them.
+    pub lane_events: LaneEvents,
+    /// Sends to clients.
+    pub gateway: GatewayHandle,
+    /// What comes from them.
+    pub gateway_events: GatewayEvents,
+    /// To the disk.
+    pub orders: mpsc::Sender<Order>,
+    /// From the disk.
+    pub stored: mpsc::Receiver<storage::Done>,
+    /// To the world's thread.
+    pub jobs: mpsc::Sender<applier::Job>,
+    /// From the world's thread.
+    pub applied: mpsc::Receiver<applier::Applied>,
+    /// Questions that came by HTTP.
+    pub asks: mpsc::Receiver<Ask>,
+    /// For whoever wants to know.
+    pub status: watch::Sender<Option<Status>>,
+    /// Figures.
+    pub metrics: Arc<Metrics>,
+    /// Where servers are, as this node's configuration says; else as the sim says.
+    pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
+}
+
+/// What the loop remembers between turns of it.
+#[derive(Debug, Default)]
+struct Memory {
+    peers: BTreeMap<PublicKey, PeerId>,
+    servers: BTreeMap<PeerId, PublicKey>,
+    up: BTreeMap<PublicKey, PeerId>,
+    replies: BTreeMap<u64, oneshot::Sender<Answer>>,
+    next_token: u64,
+    acts: BTreeMap<ActId, (tracing::Span, Instant)>,
+    halted: Option<Halt>,
+}
+
+impl Driver {
+    /// Runs until `stop` says so. Every effect is carried out before the next event is taken.
+    ///
+    /// # Errors
+    /// See [`DriverError`]. A server whose agreement halted goes on answering, and does not end.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
+        let mut memory = Memory::default();
+        self.carry_out(&mut memory).await?;
+        loop {
+            let deadline = self.replica.deadline().map(|at| self.clock.instant(at).into());
+            let input = tokio::select! {
+                biased;
+                _ = stop.wait_for(|stop| *stop) => break,
+                done = self.stored.recv() => match done {
+                    None => return Err(DriverError::Thread("storage")),
+                    Some(storage::Done::Failed(error)) => return Err(error.into()),
+                    Some(storage::Done::Synced(position)) => Input::Synced(position),
+                    Some(storage::Done::Loaded { reader, decisions }) => {
+                        Input::Loaded { reader, decisions }
+                    }
+                },
+                applied = self.applied.recv() => match applied {
+                    None => return Err(DriverError::Thread("world")),
+                    Some((world, result)) => Input::Applied { world, result },
+                },
+                () = sleep_until(deadline), if deadline.is_some() => Input::Wake,
+                Some(event) = self.lane_events.recv() => match memory.lane(event) {
+                    Some(input) => input,
+                    None => continue,
+                },
+                Some(event) = self.gateway_events.recv() => client(event),
+                Some(ask) = self.asks.recv() => memory.ask(ask),
+            };
+            self.replica.handle(self.clock.now(), input);
+            self.carry_out(&mut memory).await?;
+        }
+        self.replica.handle(self.clock.now(), Input::Stop);
+        self.carry_out(&mut memory).await?;
+        self.gateway.shutdown().await;
+        Ok(())
+    }
+
+    async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
+        while let Some(effect) = self.replica.poll() {
+            match effect {
+                Effect::Append { tag, payload, .. } => {
+                    self.order(Order::Append { tag, payload }).await?;
+                }
+                Effect::Sync(position) => self.order(Order::Sync(position)).await?,
+                Effect::Load { reader, from, count } => {
+                    self.order(Order::Load { reader, from, count }).await?;
+                }
+                Effect::Snapshot { height, root, bytes } => {
+                    self.order(Order::Snapshot(Snapshot { height, root, bytes })).await?;
+                }
+                Effect::Apply { world, decision } => {
+                    let sent = self.jobs.send((world, decision)).await;
+                    sent.map_err(|_| DriverError::Thread("world"))?;
+                }
+                Effect::ToPeer { to, frame } => self.to_peers(memory, to, Bytes::from(frame)),
+                Effect::ToClient { client, delivery, frame } => {
+                    let delivery = match delivery {
+                        Delivery::Reliable => gateway::Delivery::Reliable,
+                        Delivery::Latest => gateway::Delivery::Latest,
+                    };
+                    // A client that is gone, or too slow, is told of by its own event.
+                    let _gone = self.gateway.send(id(client), delivery, Bytes::from(frame));
+                }
+                Effect::CloseClient { client, why } => {
+                    self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
+                }
+                Effect::Answer { token, answer } => {
+                    if let Some(reply) = memory.replies.remove(&token) {
+                        let _asker_gone = reply.send(answer);
+                    }
+                }
+                Effect::Contacts(contacts) => self.connect(memory, contacts).await,
+                Effect::Traced { act, stage } => memory.trace(act, stage),
+                Effect::Status(status) => self.publish(*status),
+                Effect::Exposed(server) => {
+                    tracing::warn!(%server, "signed two things at once; reported");
+                }
+                Effect::Halted(halt) => {
+                    tracing::error!(reason = %halt, "this server does not vote any more");
+                    memory.halted = Some(halt);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn order(&self, order: Order) -> Result<(), DriverError> {
+        self.orders.send(order).await.map_err(|_| DriverError::Thread("storage"))
+    }
+
+    fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
+        let targets = memory.up.iter().filter(|(key, _)| to.is_none_or(|to| to == **key));
+        for (key, peer) in targets {
+            if let Err(error) = self.lanes.send(*peer, frame.clone()) {
+                tracing::debug!(server = %key, %error, "frame not sent");
+            }
+        }
+    }
+
+    /// Keeps connections with these servers, and with nobody else.
+    async fn connect(&self, memory: &mut Memory, contacts: BTreeMap<PublicKey, Contact>) {
+        let own = self.lanes.local();
+        let mut wanted = BTreeMap::new();
+        for (key, contact) in contacts {
+            match contact.peer_id.parse::<PeerId>() {
+                Ok(peer) if peer == own => {}
+                Ok(peer) => {
+                    let stated = || contact.address.parse().ok().into_iter().collect();
+                    let addresses = self.addresses.get(&key).cloned().unwrap_or_else(stated);
+                    self.lanes.allow(peer, addresses).await;
+                    wanted.insert(key, peer);
+                }
+                Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
+            }
+        }
+        for (key, peer) in &memory.peers {
+            if wanted.get(key) != Some(peer) {
+                self.lanes.disallow(*peer).await;
+            }
+        }
+        memory.servers = wanted.iter().map(|(key, peer)| (*peer, *key)).collect();
+        memory.peers = wanted;
+    }
+
+    fn publish(&self, status: Status) {
+        self.metrics.height.set(status.root_height.0);
+        self.metrics.tick.set(status.tick.0);
+        self.metrics.stalled.set(u64::from(status.stalled));
+        self.status.send_replace(Some(status));
+    }
+}
+
+impl Memory {
+    fn lane(&mut self, event: LaneEvent) -> Option<Input> {
+        match event {
+            LaneEvent::PeerUp(peer) => {
+                let key = *self.servers.get(&peer)?;
+                tracing::info!(server = %key, "connected");
+                self.up.insert(key, peer);
+                Some(Input::PeerUp(key))
+            }
+            LaneEvent::PeerDown { peer, end } => {
+                let key = *self.up.iter().find(|(_, up)| **up == peer)?.0;
+                tracing::info!(server = %key, reason = %end, "disconnected");
+                self.up.remove(&key);
+                Some(Input::PeerDown(key))
+            }
+            LaneEvent::Frame { peer, bytes } => {
+                let from = *self.servers.get(&peer)?;
+                Some(Input::PeerFrame { from, frame: bytes.into() })
+            }
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) -> Input {
+        let token = self.next_token;
+        self.next_token = self.next_token.wrapping_add(1);
+        self.replies.insert(token, ask.reply);
+        Input::Ask { token, question: ask.question }
+    }
+
+    /// Follows an act from the gateway to its outcome: one span, one line for each stage.
+    fn trace(&mut self, act: ActId, stage: Stage) {
+        if matches!(stage, Stage::Admitted) && self.acts.len() < FOLLOWED_MAX {
+            let span = tracing::debug_span!("act", id = %act);
+            self.acts.entry(act).or_insert((span, Instant::now()));
+        }
+        let Some((span, since)) = self.acts.get(&act) else { return };
+        let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        span.in_scope(|| match stage {
+            Stage::Admitted => tracing::debug!("admitted"),
+            Stage::Refused(why) => tracing::debug!(%why, "refused"),
+            Stage::Decided { height } => tracing::debug!(%height, ms, "decided"),
+            Stage::Applied { outcome } => tracing::debug!(%outcome, ms, "applied"),
+        });
+        if matches!(stage, Stage::Applied { .. } | Stage::Refused(_)) {
+            self.acts.remove(&act);
+        }
+    }
+}
+
+fn client(event: GatewayEvent) -> Input {
+    let own = |id: gateway::ClientId| metatopia_replica::ClientId(id.0);
+    match event {
+        GatewayEvent::ClientUp { id, address } => {
+            tracing::debug!(client = id.0, %address, "client connected");
+            Input::ClientUp(own(id))
+        }
+        GatewayEvent::ClientFrame { id, bytes } => {
+            Input::ClientFrame { client: own(id), frame: bytes.into() }
+        }
+        GatewayEvent::ClientDown { id, end } => {
+            tracing::debug!(client = id.0, reason = %end, "client gone");
+            Input::ClientDown(own(id))
+        }
+    }
+}
+
+const fn id(client: metatopia_replica::ClientId) -> gateway::ClientId {
+    gateway::ClientId(client.0)
+}
+
+async fn sleep_until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
