@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_physics::BodySpec;
-use metatopia_scripting::{Package, PackageError};
+use metatopia_physics::{BodySpec, InsertError};
+use metatopia_scripting::{CompileError, Package, PackageError};
 use metatopia_types::{
     Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX, wire,
 };
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ENGINE,
     limits::{ADMINS_MAX, GENESIS_BYTES_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
+    object::AVATAR,
     parameters::{Parameters, ParametersError},
     players::{is_line, is_name},
 };
@@ -113,7 +114,7 @@ pub enum GenesisError {
         /// Which.
         id: PackageId,
         /// Where and why.
-        error: String,
+        error: CompileError,
     },
     /// A package is listed under another id than its own.
     #[error("package {found} is listed as {stated}")]
@@ -145,7 +146,7 @@ pub enum GenesisError {
         /// The object's place, from 0.
         object: usize,
         /// Why.
-        error: String,
+        error: InsertError,
     },
     /// The bytes are no genesis.
     #[error("genesis: {0}")]
@@ -200,7 +201,8 @@ impl Genesis {
     }
 
     fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
-        text(&format!("the kind of object {n}"), is_name(&object.kind))?;
+        let kind = is_name(&object.kind) && object.kind != AVATAR;
+        text(&format!("the kind of object {n}"), kind)?;
         text(&format!("the name of object {n}"), is_name(&object.name))?;
         let sign = object.text.len() <= metatopia_scripting::limits::SIGN_BYTES_MAX;
         text(&format!("the text of object {n}"), sign)?;

@@ -1,4 +1,105 @@
-//! The world state machine: turns, inboxes, leaves, roots, snapshots.
+//! The world state machine of a sim: it turns decided turns into states, and states into roots.
+//!
+//! This crate knows no socket, file, clock or thread, and no float. It decides nothing about *which*
+//! turns are agreed on; it says what they do. Two worlds that applied the same turns are equal bit by
+//! bit, whatever machine they are on and whoever ran their scripts.
+//!
+//! * A [`World`] begins with a [`Genesis`] and [applies](World::apply) turn after turn. That always
+//!   succeeds: an act, a call of a script or a step of physics that fails, even by a panic, has
+//!   changed nothing, and is the same failed outcome on every server.
+//! * [`judge_turn`] and [`LaneWindows`] say which turns may be decided at all: a pure function of
+//!   the turns before, without executing any.
+//! * The state is cut into leaves of at most 64 KiB; the root is a Merkle root over them. A
+//!   [`Manifest`] with its leaves is a snapshot, and restoring it is as good as never having
+//!   stopped. [`difference`] names the first field in which two states differ.
+//! * Whoever can run work in parallel hands in a [`ForkJoin`]; [`Serial`] is always right.
+//!
+//! # One turn
+//!
+//! The header's digest is mixed into the seed of the world's order: `R_h = blake3(R_{h-1} || header
+//! digest)`. Acts are given to the sim core, receiver 0, grouped by author; groups are sorted by
+//! [`group_key`], each author's acts stay in order. Then the turn's ticks run. In each, avatars are
+//! steered, the region of bodies steps, what happened is put into the inboxes of the scripts that
+//! handle it, each of these runs alone over the same unchanging state, and what they did is merged
+//! in the order of their ids. What a script sends arrives one tick later.
+//!
+//! # What it does not do yet
+//!
+//! One region of circles and rectangles; no publishing of packages, no attaching of scripts, no
+//! forgetting of chat by an act: there are no acts for these. Packages run in the stock executor and
+//! are therefore only those of the genesis. Admins and parameters are those of the genesis as well;
+//! the rule of the temp admin is in force. Scripts hear players, not each other: for that they send.
+//!
+//! # Example
+//!
+//! A world with one box and one visitor:
+//!
+//! ```
+//! use std::{collections::{BTreeMap, BTreeSet}, sync::Arc};
+//!
+//! use metatopia_math::{Fx, Vec2};
+//! use metatopia_physics::{BodySpec, Motion, Shape};
+//! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
+//! use metatopia_types::{
+//!     Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Outcome,
+//!     Root, Round, Seq, Sign, SigningKey, Turn,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (server, ada) = (SigningKey::from_seed([1; 32]), SigningKey::from_seed([2; 32]));
+//! let square = Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) };
+//! let genesis = Genesis {
+//!     name: "yard".to_owned(),
+//!     engine: ENGINE,
+//!     parameters: Parameters::default(),
+//!     admins: BTreeSet::from([ada.public()]),
+//!     validators: BTreeMap::from([(server.public(), Contact::default())]),
+//!     packages: BTreeMap::new(),
+//!     objects: vec![ObjectSpec {
+//!         kind: "crate".to_owned(),
+//!         name: "box".to_owned(),
+//!         owner: None,
+//!         look: Look::default(),
+//!         text: String::new(),
+//!         body: BodySpec::new(square, Motion::Dynamic, Vec2::new(Fx::from_int(9), Fx::ZERO)),
+//!         scripts: Vec::new(),
+//!     }],
+//!     licence: "AGPL-3.0-or-later".to_owned(),
+//!     asset_licence: "CC-BY-SA-4.0".to_owned(),
+//! };
+//! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
+//!
+//! let act = Act::Login { name: "Ada".to_owned(), look: Look::default() };
+//! let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(100));
+//! let envelope = Envelope { sim: world.sim(), author: ada.public(), lane, seq, last_valid, act };
+//! let body = Body::new(vec![envelope.sign(&ada)], Vec::new())?;
+//! let set = world.roster().newest_set().id();
+//! let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+//! let header = Header {
+//!     sim: world.sim(),
+//!     engine: ENGINE,
+//!     height: Height(1),
+//!     previous: HeaderId::default(),
+//!     proposer: server.public(),
+//!     round: Round(0),
+//!     time: Millis(1_700_000_000_000),
+//!     acts,
+//!     act_count,
+//!     blobs,
+//!     blob_count,
+//!     root: world.root(),
+//!     validators: set,
+//!     next_validators: set,
+//! };
+//! let applied = world.apply(&Turn { header, body }, &Serial);
+//!
+//! assert_eq!(applied.outcomes, [Outcome::Ok]);
+//! let avatar = world.avatar(&ada.public()).and_then(|id| world.object(id));
+//! assert_eq!(avatar.map(|seen| seen.name), Some("Ada".to_owned()));
+//! assert_eq!(applied.root, world.rehash());
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 mod acts;
@@ -41,10 +142,10 @@ pub use genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec};
 pub use governance::Governance;
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
+pub use metatopia_physics::Shape;
 pub use object::{AVATAR, Object, Tile};
 pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError};
 pub use players::{Player, Session, is_line, is_name};
-pub(crate) use programs::compile;
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
 pub use snapshot::{LeafEntry, Manifest, RestoreError};

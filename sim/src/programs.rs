@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_scripting::{EventKind, Handler, Package};
+use metatopia_scripting::{EventKind, Handler};
 use metatopia_types::{PackageId, ScriptId};
 
 /// What runs, and for which events.
@@ -67,12 +67,4 @@ impl Programs {
         let listens = move |script: &&ScriptId| subscribers.is_some_and(|all| all.contains(script));
         scripts.iter().filter(listens).copied()
     }
-}
-
-/// What executes the source of a package.
-///
-/// # Errors
-/// Where and why it does not compile.
-pub(crate) fn compile(package: &Package) -> Result<Arc<dyn Handler>, String> {
-    Err(format!("nothing executes package {}", package.id()))
 }

@@ -242,6 +242,15 @@ impl State {
         }
     }
 
+    /// Counts everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.players.touch_all();
+        self.objects.touch_all();
+        self.scripts.touch_all();
+        self.owners.touch_all();
+        self.windows_touched = self.windows.lanes().collect();
+    }
+
     /// Makes the indexes of a state that was put together from its leaves.
     pub(crate) fn index(&mut self) {
         let avatar =

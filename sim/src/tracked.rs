@@ -59,6 +59,11 @@ impl<K: Ord + Copy, V> Tracked<K, V> {
         self.entries.iter()
     }
 
+    /// Counts everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.touched = self.entries.keys().copied().collect();
+    }
+
     /// What may have changed since the last call, in the order of the keys.
     pub(crate) fn take_touched(&mut self) -> BTreeSet<K> {
         core::mem::take(&mut self.touched)

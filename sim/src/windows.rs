@@ -109,6 +109,11 @@ impl LaneWindows {
         self.windows.get(lane).copied()
     }
 
+    /// The lanes that are remembered.
+    pub fn lanes(&self) -> impl Iterator<Item = LaneKey> {
+        self.windows.keys().copied()
+    }
+
     /// Begins to choose acts for a turn of `height`: the next one, or the one after `undecided`,
     /// whose acts then count as decided.
     #[must_use]

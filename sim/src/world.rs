@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_physics::Region;
-use metatopia_scripting::{Event, EventKind, Handler, Package};
+use metatopia_scripting::{Event, EventKind, Handler, Package, RhaiHandler};
 use metatopia_types::{
     Height, LeafKey, Member, Millis, ObjectId, PackageId, Root, Roster, ScriptId, SimId,
     StateProof, Tick, Turn, ValidatorSet, Verify,
@@ -77,10 +77,7 @@ impl World {
         let packages = genesis.unpack()?;
         let mut state = empty_state(genesis, packages)?;
         for (n, spec) in genesis.objects.iter().enumerate() {
-            place(&mut state, spec).map_err(|error| GenesisError::Body {
-                object: n,
-                error: error.to_string(),
-            })?;
+            place(&mut state, spec).map_err(|error| GenesisError::Body { object: n, error })?;
         }
         let mut world = Self::assemble(state, tools)?;
         world.start_scripts();
@@ -93,8 +90,10 @@ impl World {
         for (id, package) in state.packages.iter() {
             let handler = match tools.ports.get(id) {
                 Some(port) => Arc::clone(port),
-                None => crate::compile(package)
-                    .map_err(|error| GenesisError::Source { id: *id, error })?,
+                None => Arc::new(
+                    RhaiHandler::new(package)
+                        .map_err(|error| GenesisError::Source { id: *id, error })?,
+                ),
             };
             handlers.insert(*id, handler);
         }
@@ -249,6 +248,15 @@ impl World {
     #[must_use]
     pub fn proof(&self, key: &LeafKey) -> Option<StateProof> {
         self.leaves.proof(key)
+    }
+
+    /// The root of the state, with every leaf encoded and hashed anew. It equals [`World::root`], or
+    /// this crate is wrong.
+    #[must_use]
+    pub fn rehash(&self) -> Root {
+        let mut state = (*self.state).clone();
+        state.touch_all();
+        Leaves::of(&mut state).root()
     }
 
     /// Bytes of leaves hashed since this world was made, for measurements.

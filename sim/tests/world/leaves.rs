@@ -1,0 +1,174 @@
+//! Leaves, their sizes, the root over them, and proofs.
+
+use metatopia_math::Vec2;
+use metatopia_physics::Motion;
+use metatopia_sim::World;
+use metatopia_types::{
+    Act, LeafKey, Root, StateProofError,
+    limits::{LEAF_BYTES_MAX, OUTCOME_TURNS},
+};
+
+use crate::yard::{Builder, Yard};
+
+/// Some life: people who walk into crates and talk.
+pub(crate) fn lively() -> Yard {
+    let mut builder = Builder::new();
+    for n in 0..20 {
+        builder.thing(Motion::Dynamic, (n % 5 * 2 - 4, n / 5 * 2 + 2), &[]);
+    }
+    builder.thing(Motion::Static, (-7, 0), &[]);
+    builder.build()
+}
+
+pub(crate) fn live(yard: &mut Yard, turn: u64) {
+    let n = (turn % 7) as u8 + 1;
+    match turn % 5 {
+        0 => drop(yard.login(n)),
+        1 | 2 => drop(yard.act(
+            n,
+            Act::Walk {
+                heading: Vec2::new(Vec2::X.x, Vec2::Y.y),
+            },
+        )),
+        3 => drop(yard.say(n, 0, &format!("turn {turn}"))),
+        _ => drop(yard.act(n, Act::Leave)),
+    }
+}
+
+fn check_sizes(world: &World) {
+    for leaf in world.manifest().leaves {
+        let content = world.leaf(&leaf.key).expect("a leaf of the manifest");
+        assert_eq!(content.len(), leaf.bytes as usize, "{}", leaf.key);
+        assert!(
+            content.len() <= LEAF_BYTES_MAX,
+            "{} has {} bytes",
+            leaf.key,
+            content.len()
+        );
+    }
+}
+
+#[test]
+fn the_root_of_every_turn_is_that_of_all_leaves_hashed_anew() {
+    let mut yard = lively();
+    assert_eq!(yard.world.root(), yard.world.rehash());
+    for turn in 0..120 {
+        live(&mut yard, turn);
+        let applied = yard.play();
+
+        assert_eq!(applied.root, yard.world.rehash(), "turn {turn}");
+        assert_eq!(applied.root, yard.world.root());
+        assert_eq!(yard.world.manifest().check(applied.root), Ok(()));
+    }
+    check_sizes(&yard.world);
+}
+
+#[test]
+fn an_idle_world_hashes_little_more_than_its_clock() {
+    let mut yard = lively();
+    yard.idle(100);
+    let before = yard.world.hashed_bytes();
+
+    yard.idle(1);
+
+    // The clock, governance time, the roots, the sets of the next heights, no outcomes.
+    let hashed = yard.world.hashed_bytes() - before;
+    assert!(hashed < 6_000, "{hashed} bytes hashed");
+}
+
+#[test]
+fn many_players_and_objects_are_cut_into_leaves_that_fit() {
+    let mut builder = Builder::new();
+    for n in 0..400 {
+        builder.thing(Motion::Static, (n % 20 + 2, n / 20 + 2), &[]);
+        builder.genesis.objects[n as usize].text = "x".repeat(200);
+    }
+    let mut yard = builder.build();
+    for n in 0..250 {
+        yard.login(n);
+        if n % 50 == 49 {
+            yard.play();
+        }
+    }
+    yard.play();
+
+    check_sizes(&yard.world);
+    let keys: Vec<String> = yard
+        .world
+        .manifest()
+        .leaves
+        .into_iter()
+        .map(|leaf| leaf.key.0)
+        .collect();
+    assert!(
+        !keys.contains(&"tile/0,0".to_owned()),
+        "400 objects of 300 B fit no single leaf"
+    );
+    assert!(
+        keys.iter()
+            .filter(|key| key.starts_with("tile/0,0/"))
+            .count()
+            > 1
+    );
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn an_object_that_crosses_to_another_tile_is_in_one_leaf() {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.avatar.spawn = crate::yard::vec2(30, 0);
+    let mut yard = builder.build();
+    yard.login(1);
+    yard.act(1, Act::Walk { heading: Vec2::X });
+    yard.play();
+    let tiles = |yard: &Yard| -> Vec<String> {
+        let keys = yard
+            .world
+            .manifest()
+            .leaves
+            .into_iter()
+            .map(|leaf| leaf.key.0);
+        keys.filter(|key| key.starts_with("tile/")).collect()
+    };
+    let before = tiles(&yard);
+
+    yard.idle(120);
+
+    assert_eq!(before.len(), 1);
+    assert_eq!(tiles(&yard).len(), 1);
+    assert_ne!(before, tiles(&yard));
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn every_leaf_has_a_proof_that_holds_for_this_root_only() {
+    let mut yard = lively();
+    for turn in 0..10 {
+        live(&mut yard, turn);
+        yard.play();
+    }
+    let root = yard.world.root();
+    for leaf in yard.world.manifest().leaves {
+        let proof = yard.world.proof(&leaf.key).expect("a leaf of the manifest");
+        assert_eq!(proof.verify(root), Ok(()));
+        let other = proof.verify(Root::default());
+        assert_eq!(other, Err(StateProofError::NotInState(leaf.key)));
+    }
+    assert_eq!(yard.world.proof(&LeafKey("nowhere".to_owned())), None);
+}
+
+#[test]
+fn outcomes_stay_for_so_many_turns() {
+    let mut yard = lively();
+    yard.login(1);
+    let height = yard.play().height;
+    let key = World::outcomes_key(height);
+
+    yard.idle(OUTCOME_TURNS - 1);
+    assert_eq!(yard.world.outcomes(height).map(<[_]>::len), Some(1));
+    assert!(yard.world.proof(&key).is_some());
+    yard.idle(1);
+    assert_eq!(yard.world.outcomes(height), None);
+    assert!(yard.world.proof(&key).is_none());
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}

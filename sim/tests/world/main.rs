@@ -1,0 +1,12 @@
+//! What a world does with decided turns.
+
+mod hands;
+mod leaves;
+mod order;
+mod servers;
+mod sessions;
+mod snapshots;
+mod speech;
+mod thrift;
+mod totality;
+mod yard;

@@ -1,0 +1,258 @@
+//! Snapshots: restoring one is as good as never having stopped.
+
+use std::collections::BTreeMap;
+
+use metatopia_physics::Motion;
+use metatopia_scripting::{Effect, Event, EventKind, Part, Value};
+use metatopia_sim::{Manifest, RestoreError, Serial, Tools, World, difference, first_leaf};
+use metatopia_types::{Digest, ObjectId, Root};
+
+use crate::{
+    leaves::{live, lively},
+    yard::{Builder, Yard},
+};
+
+type Contents = BTreeMap<Digest, Vec<u8>>;
+
+fn snapshot(world: &World) -> (Manifest, Contents) {
+    let manifest = world.manifest();
+    let content = |leaf: &metatopia_sim::LeafEntry| {
+        (
+            leaf.hash,
+            world.leaf(&leaf.key).expect("a leaf of the manifest"),
+        )
+    };
+    let contents = manifest.leaves.iter().map(content).collect();
+    (manifest, contents)
+}
+
+fn restored(world: &World, tools: &Tools) -> World {
+    let (manifest, contents) = snapshot(world);
+    World::restore(&manifest, &contents, world.root(), tools).expect("its own snapshot")
+}
+
+/// Scripts that leave messages, timers and states behind at the end of every turn.
+fn busy() -> (Yard, Tools) {
+    let mut builder = Builder::new();
+    let package = builder.port("busy", &EventKind::ALL, |call| {
+        let timer = |name: &str, ticks| Effect::Timer {
+            name: name.to_owned(),
+            ticks,
+        };
+        let mut part = Part {
+            gas: 300,
+            ..Part::default()
+        };
+        if call.event.kind() == EventKind::Tick {
+            let to = ObjectId(call.object.0 % 3 + 1);
+            part.effects.push(Effect::Send {
+                to,
+                topic: "x".to_owned(),
+                data: Value::Int(7),
+            });
+            return Ok(part);
+        }
+        if let Event::Start | Event::Timer { .. } = call.event {
+            part.effects.push(timer("next", 7 + call.script.0));
+        }
+        let mut state = (**call.state).clone();
+        let count = match state.0.get("count") {
+            Some(Value::Int(count)) => *count,
+            _ => 0,
+        };
+        state.0.insert("count".to_owned(), Value::Int(count + 1));
+        part.state = Some(state);
+        Ok(part)
+    });
+    builder.package("shown", "fn on_touch(other) { say(\"ouch\"); }\n");
+    for n in 0..3 {
+        builder.thing(Motion::Dynamic, (3 * n, 4), &[package, package]);
+    }
+    (builder.build(), builder.tools())
+}
+
+#[test]
+fn a_world_restored_after_any_turn_goes_on_as_the_one_that_never_stopped() {
+    let (mut yard, tools) = busy();
+    let mut roots = Vec::new();
+    let mut others: Vec<World> = vec![restored(&yard.world, &tools)];
+    for turn in 0..40 {
+        live(&mut yard, turn);
+        roots.push(yard.play().root);
+        others.push(restored(&yard.world, &tools));
+    }
+    for (begin, world) in others.iter_mut().enumerate() {
+        for (turn, root) in yard.log.iter().zip(&roots).skip(begin) {
+            let applied = world.apply(turn, &Serial);
+            assert_eq!(
+                applied.root, *root,
+                "restored after {begin}, at {}",
+                applied.height
+            );
+        }
+    }
+}
+
+#[test]
+fn a_restored_world_judges_acts_as_before() {
+    let (mut yard, tools) = busy();
+    (0..10).for_each(|turn| {
+        live(&mut yard, turn);
+        yard.play();
+    });
+
+    let world = restored(&yard.world, &tools);
+
+    assert_eq!(world.windows(), yard.world.windows());
+    assert_eq!(world.roster(), yard.world.roster());
+}
+
+#[test]
+fn a_leaf_that_was_changed_or_left_out_is_named() {
+    let (mut yard, tools) = busy();
+    (0..6).for_each(|turn| {
+        live(&mut yard, turn);
+        yard.play();
+    });
+    let (manifest, contents) = snapshot(&yard.world);
+    let root = yard.world.root();
+    for leaf in &manifest.leaves {
+        let mut missing = contents.clone();
+        missing.remove(&leaf.hash);
+        let error =
+            World::restore(&manifest, &missing, root, &tools).expect_err("a leaf is missing");
+        assert_eq!(error, RestoreError::Missing(leaf.key.clone()));
+
+        let mut flipped = contents.clone();
+        if let Some(byte) = flipped
+            .get_mut(&leaf.hash)
+            .and_then(|content| content.last_mut())
+        {
+            *byte ^= 1;
+        }
+        let error =
+            World::restore(&manifest, &flipped, root, &tools).expect_err("a bit is flipped");
+        assert_eq!(error, RestoreError::OtherContent(leaf.key.clone()));
+    }
+}
+
+#[test]
+fn a_manifest_of_another_state_or_out_of_order_is_refused() {
+    let (yard, tools) = busy();
+    let (mut manifest, contents) = snapshot(&yard.world);
+    let root = yard.world.root();
+
+    let other = World::restore(&manifest, &contents, Root::default(), &tools);
+    assert_eq!(other.err(), Some(RestoreError::OtherRoot { found: root }));
+    manifest.leaves.swap(0, 1);
+    let swapped = World::restore(&manifest, &contents, root, &tools);
+    assert_eq!(
+        swapped.err(),
+        Some(RestoreError::Order(manifest.leaves[1].key.clone()))
+    );
+}
+
+#[test]
+fn leaves_that_are_no_state_are_refused_even_under_their_own_root() {
+    let (yard, tools) = busy();
+    let (manifest, contents) = snapshot(&yard.world);
+    let drop_leaf = |key: &str| {
+        let mut manifest = manifest.clone();
+        manifest.leaves.retain(|leaf| leaf.key.0 != key);
+        World::restore(&manifest, &contents, manifest.root(), &tools).err()
+    };
+    let rename = |from: &str, to: &str| {
+        let mut manifest = manifest.clone();
+        for leaf in manifest.leaves.iter_mut().filter(|leaf| leaf.key.0 == from) {
+            leaf.key.0 = to.to_owned();
+        }
+        manifest.leaves.sort_by(|a, b| a.key.cmp(&b.key));
+        World::restore(&manifest, &contents, manifest.root(), &tools).err()
+    };
+    let key = |name: &str| metatopia_types::LeafKey(name.to_owned());
+
+    assert_eq!(
+        drop_leaf("clock"),
+        Some(RestoreError::Missing(key("clock")))
+    );
+    assert_eq!(
+        rename("script/1", "scrap/1"),
+        Some(RestoreError::UnknownLeaf(key("scrap/1")))
+    );
+    assert_eq!(
+        rename("script/1", "script/x"),
+        Some(RestoreError::UnknownLeaf(key("script/x")))
+    );
+    assert_eq!(
+        rename("tile/0,0", "tile/1,0"),
+        Some(RestoreError::NotCanonical)
+    );
+    let swapped = rename("clock", "players");
+    assert!(
+        matches!(swapped, Some(RestoreError::Malformed { .. })),
+        "{swapped:?}"
+    );
+}
+
+#[test]
+fn a_report_names_the_first_leaf_and_field_that_differ() {
+    let (mut one, mut other) = (lively(), lively());
+    for yard in [&mut one, &mut other] {
+        yard.login(1);
+        yard.play();
+    }
+    let compare = |a: &World, b: &World| {
+        let (left, right) = (a.manifest(), b.manifest());
+        assert_eq!(first_leaf(&left, &right).is_some(), left != right);
+        difference((&left, &|key| a.leaf(key)), (&right, &|key| b.leaf(key)))
+    };
+    assert_eq!(compare(&one.world, &other.world), None);
+
+    other.act(
+        1,
+        metatopia_types::Act::SetLook(metatopia_types::Look {
+            color: 0x00ab_cdef,
+            ..Default::default()
+        }),
+    );
+    let turn = other.turn();
+    other.world.apply(&turn, &Serial);
+    let mut bare = turn;
+    bare.body = metatopia_types::Body::default();
+    one.world.apply(&bare, &Serial);
+
+    let found = compare(&one.world, &other.world).expect("they differ");
+    assert_eq!(found.key.0, "outcomes/2");
+    let leaf = |world: &World, key: &str| {
+        world
+            .leaf(&metatopia_types::LeafKey(key.to_owned()))
+            .expect("there")
+    };
+    let (left, right) = (one.world.manifest(), other.world.manifest());
+    let only = |manifest: &Manifest, key: &str| Manifest {
+        leaves: manifest
+            .leaves
+            .iter()
+            .filter(|leaf| leaf.key.0 == key)
+            .cloned()
+            .collect(),
+    };
+    let found = difference(
+        (&only(&left, "players"), &|key| {
+            Some(leaf(&one.world, &key.0))
+        }),
+        (&only(&right, "players"), &|key| {
+            Some(leaf(&other.world, &key.0))
+        }),
+    )
+    .expect("they differ");
+    assert_eq!(found.left.as_deref(), Some("color: 0,"));
+    assert_eq!(found.right.as_deref(), Some("color: 11259375,"));
+    assert!(
+        found
+            .field
+            .iter()
+            .any(|line| line.starts_with("look: Look")),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,282 @@
+//! A script that loops, floods or hoards harms only itself.
+
+use metatopia_math::Fx;
+use metatopia_physics::Motion;
+use metatopia_scripting::{
+    Effect, ErrorKind, Event, EventKind, Part, ScriptError, Value, limits::GAS_PER_CALL_MAX,
+};
+use metatopia_sim::limits::{
+    INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX, TIMERS_MAX, VOICE_LINES_MAX,
+};
+use metatopia_types::{Act, ObjectId};
+
+use crate::yard::{Builder, Yard};
+
+/// Uses all gas of every call.
+fn glutton(builder: &mut Builder) -> metatopia_types::PackageId {
+    builder.port("glutton", &[EventKind::Tick], |_| {
+        Err(ScriptError {
+            kind: ErrorKind::Gas,
+            gas: GAS_PER_CALL_MAX,
+            report: Box::default(),
+        })
+    })
+}
+
+/// Counts its ticks.
+fn clockwork(builder: &mut Builder) -> metatopia_types::PackageId {
+    builder.port("clockwork", &[EventKind::Tick], |call| {
+        let text = call
+            .view
+            .object(call.object)
+            .map_or("", |object| object.text);
+        let count = text.parse::<u64>().unwrap_or(0) + 1;
+        let mut part = Part {
+            gas: 20,
+            ..Part::default()
+        };
+        part.own.text = Some(count.to_string());
+        Ok(part)
+    })
+}
+
+fn text(yard: &Yard, id: ObjectId) -> String {
+    yard.world.object(id).expect("here").text
+}
+
+#[test]
+fn a_script_that_uses_all_its_gas_waits_until_it_has_earned_it_and_nobody_else_does() {
+    let mut builder = Builder::new();
+    let (greedy, modest) = (glutton(&mut builder), clockwork(&mut builder));
+    builder.thing(Motion::Static, (5, 0), &[greedy]);
+    let counter = builder.thing(Motion::Static, (-5, 0), &[modest]);
+    let mut yard = builder.build();
+
+    yard.idle(100);
+
+    assert_eq!(text(&yard, counter), "300");
+    // 20,000 to begin with and 200 a tick for 300 ticks, at 20,000 a call: the first call empties
+    // the pool, then one call per 100 ticks.
+    let failures = yard.world.scripts().next().expect("the glutton").failures;
+    assert!((3..=5).contains(&failures), "{failures} calls");
+}
+
+#[test]
+fn a_crowd_of_gluttons_leaves_each_other_a_turn_and_the_tick_a_bound() {
+    let mut builder = Builder::new();
+    let greedy = glutton(&mut builder);
+    builder.genesis.parameters.gas.script_refill = GAS_PER_CALL_MAX;
+    builder.genesis.parameters.gas.owner_refill = 100 * GAS_PER_CALL_MAX;
+    builder.genesis.parameters.gas.owner_capacity = 100 * GAS_PER_CALL_MAX;
+    let all = 40;
+    for n in 0..all {
+        builder.thing(Motion::Static, (2 * n, 0), &[greedy]);
+    }
+    let mut yard = builder.build();
+    let turns = 20;
+
+    for _ in 0..turns {
+        let applied = yard.play();
+        let gas = applied.failures.len() as u64 * GAS_PER_CALL_MAX;
+        let bound = 3 * yard.world.parameters().gas.tick;
+        assert!(gas <= bound, "{gas} gas in a turn of at most {bound}");
+    }
+
+    // 250,000 a tick are twelve of them; in 60 ticks each of the 40 gets about 18 turns.
+    let calls: Vec<u64> = yard.world.scripts().map(|script| script.failures).collect();
+    assert!(calls.iter().all(|calls| *calls >= 6), "{calls:?}");
+}
+
+#[test]
+fn an_owner_who_is_overdrawn_stops_its_own_scripts_only() {
+    let mut builder = Builder::new();
+    let (greedy, modest) = (glutton(&mut builder), clockwork(&mut builder));
+    builder.genesis.parameters.gas.script_refill = GAS_PER_CALL_MAX;
+    builder.genesis.parameters.gas.owner_capacity = GAS_PER_CALL_MAX;
+    builder.genesis.parameters.gas.owner_refill = 100;
+    builder.thing(Motion::Static, (5, 0), &[greedy]);
+    let shared = builder.thing(Motion::Static, (-5, 0), &[modest]);
+    let other = builder.thing(Motion::Static, (-5, 9), &[modest]);
+    let owner = Some(crate::yard::public(1));
+    (
+        builder.genesis.objects[0].owner,
+        builder.genesis.objects[1].owner,
+    ) = (owner, owner);
+    let mut yard = builder.build();
+
+    yard.idle(30);
+
+    assert_eq!(text(&yard, other), "90");
+    let count: u64 = text(&yard, shared).parse().expect("a number");
+    assert!(
+        count < 10,
+        "{count} ticks paid by an owner who is overdrawn"
+    );
+}
+
+#[test]
+fn a_flood_of_messages_fills_the_senders_share_and_no_more() {
+    let mut builder = Builder::new();
+    let flood = builder.port("flood", &[EventKind::Tick], |_| {
+        let send = |n: u64| Effect::Send {
+            to: ObjectId(2),
+            topic: format!("{n}"),
+            data: Value::Unit,
+        };
+        Ok(Part {
+            gas: 20,
+            effects: (0..200).map(send).collect(),
+            ..Part::default()
+        })
+    });
+    let victim = builder.port("victim", &[EventKind::Message, EventKind::Touch], |call| {
+        let mut part = Part {
+            gas: 20,
+            ..Part::default()
+        };
+        if let Event::Touch { .. } = call.event {
+            part.own.text = Some("touched".to_owned());
+        }
+        Ok(part)
+    });
+    builder.genesis.parameters.avatar.spawn_radius = Fx::ZERO;
+    builder.thing(Motion::Static, (50, 0), &[flood]);
+    let target = builder.thing(Motion::Static, (1, 1), &[victim]);
+    let mut yard = builder.build();
+    yard.login(1);
+    yard.idle(2);
+
+    yard.act(1, Act::Touch { object: target });
+    let applied = yard.play();
+
+    assert_eq!(text(&yard, target), "touched");
+    let of_tick = applied.order.iter().filter(|received| {
+        received.tick == applied.tick && received.event.kind() == EventKind::Message
+    });
+    assert_eq!(of_tick.count(), INBOX_EVENTS_PER_SENDER_MAX);
+    let dropped = yard.world.scripts().nth(1).expect("the victim").dropped;
+    assert!(
+        dropped >= 5 * (200 - INBOX_EVENTS_PER_SENDER_MAX as u64),
+        "{dropped}"
+    );
+}
+
+#[test]
+fn an_inbox_that_nobody_empties_stays_bounded() {
+    let mut builder = Builder::new();
+    let flood = builder.port("flood", &[EventKind::Tick], |_| {
+        let data = Value::Text("x".repeat(3_000));
+        let send = |data| Effect::Send {
+            to: ObjectId(1),
+            topic: "x".to_owned(),
+            data,
+        };
+        let mut effects: Vec<Effect> = (0..30).map(|n| send(Value::Int(n))).collect();
+        effects.insert(0, send(data));
+        Ok(Part {
+            gas: 20,
+            effects,
+            ..Part::default()
+        })
+    });
+    // It wants messages, and then fails with all its gas.
+    let slow = builder.port("slow", &[EventKind::Message], |_| {
+        Err(ScriptError {
+            kind: ErrorKind::Gas,
+            gas: GAS_PER_CALL_MAX,
+            report: Box::default(),
+        })
+    });
+    builder.genesis.parameters.gas.script_refill = 100;
+    builder.thing(Motion::Static, (0, 5), &[slow]);
+    for n in 0..10 {
+        builder.thing(Motion::Static, (3 * n, 0), &[flood, flood]);
+    }
+    let mut yard = builder.build();
+
+    yard.idle(30);
+
+    let leaf = yard
+        .world
+        .leaf(&metatopia_types::LeafKey("script/1".to_owned()))
+        .expect("there");
+    assert!(
+        leaf.len() <= metatopia_types::limits::LEAF_BYTES_MAX,
+        "{} bytes",
+        leaf.len()
+    );
+    let script: metatopia_sim::Script =
+        metatopia_types::wire::decode(&leaf, leaf.len()).expect("a script");
+    assert!(script.inbox.waiting().len() <= INBOX_EVENTS_MAX);
+    assert!(script.inbox.waiting().len() > INBOX_EVENTS_PER_SENDER_MAX);
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn timers_and_lines_beyond_the_limits_are_dropped_and_counted() {
+    let mut builder = Builder::new();
+    let package = builder.port("busy", &[EventKind::Start], |_| {
+        let timer = |n: usize| Effect::Timer {
+            name: format!("{n}"),
+            ticks: 1_000,
+        };
+        let say = |n: u32| Effect::Say {
+            text: format!("{n}"),
+        };
+        let mut effects: Vec<Effect> = (0..TIMERS_MAX + 3).map(timer).collect();
+        // Setting one that is there is no new one.
+        effects.push(timer(0));
+        effects.extend((0..VOICE_LINES_MAX + 4).map(say));
+        Ok(Part {
+            gas: 20,
+            effects,
+            ..Part::default()
+        })
+    });
+    builder.thing(Motion::Static, (5, 0), &[package]);
+    let mut yard = builder.build();
+
+    let applied = yard.play();
+
+    assert_eq!(applied.chat.len(), VOICE_LINES_MAX as usize);
+    assert_eq!(yard.world.scripts().next().expect("busy").dropped, 3 + 4);
+}
+
+#[test]
+fn a_timer_runs_out_once_at_its_tick_unless_it_is_stopped() {
+    let mut builder = Builder::new();
+    let package = builder.port("alarm", &[EventKind::Start, EventKind::Timer], |call| {
+        let timer = |name: &str, ticks| Effect::Timer {
+            name: name.to_owned(),
+            ticks,
+        };
+        let mut part = Part {
+            gas: 20,
+            ..Part::default()
+        };
+        match call.event {
+            Event::Start => {
+                part.effects = vec![timer("a", 4), timer("b", 4), timer("c", 2), timer("b", 9)];
+                part.effects.push(Effect::Cancel {
+                    name: "c".to_owned(),
+                });
+            }
+            Event::Timer { name } => {
+                part.effects.push(Effect::Say {
+                    text: format!("{name} at {}", call.view.tick()),
+                });
+            }
+            _ => {}
+        }
+        Ok(part)
+    });
+    builder.thing(Motion::Static, (5, 0), &[package]);
+    let mut yard = builder.build();
+
+    let said: Vec<String> = (0..10)
+        .flat_map(|_| yard.play().chat)
+        .map(|line| line.text)
+        .collect();
+
+    assert_eq!(said, ["a at 5", "b at 10"]);
+}

@@ -1,0 +1,332 @@
+//! A small yard to test in: a crate, a wall, and things with scripts written in Rust.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_scripting::{
+    Author, Call, Draft, EventKind, Handler, Package, Part, ScriptError, State,
+};
+use metatopia_sim::{
+    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools, World,
+};
+use metatopia_types::{
+    Act, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
+    ObjectId, Outcome, PackageId, PublicKey, Root, Round, Seq, Sign, SignedEnvelope, SigningKey,
+    Turn, ValidatorsId, limits::EXPIRY_HEIGHTS_MAX,
+};
+
+pub(crate) const T0: u64 = 1_700_000_000_000;
+
+/// A key that only depends on `n`.
+pub(crate) fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+pub(crate) fn public(n: u8) -> PublicKey {
+    key(n).public()
+}
+
+/// What a script in Rust does with an event.
+pub(crate) type Reaction = fn(&Call<'_>) -> Result<Part, ScriptError>;
+
+struct Port {
+    package: PackageId,
+    kinds: Vec<EventKind>,
+    reaction: Reaction,
+}
+
+impl Handler for Port {
+    fn package(&self) -> PackageId {
+        self.package
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+        (self.reaction)(call)
+    }
+}
+
+/// Builds the genesis of a yard.
+pub(crate) struct Builder {
+    pub(crate) genesis: Genesis,
+    ports: BTreeMap<PackageId, Arc<dyn Handler>>,
+}
+
+impl Builder {
+    /// Four validators (keys 201 to 204), the admin 100, and nothing on the ground.
+    pub(crate) fn new() -> Self {
+        let contact = |n: u8| Contact {
+            peer_id: format!("peer{n}"),
+            address: format!("/ip4/127.0.0.1/tcp/{n}"),
+        };
+        let genesis = Genesis {
+            name: "yard".to_owned(),
+            engine: ENGINE,
+            parameters: Parameters::default(),
+            admins: BTreeSet::from([public(100)]),
+            validators: (201..=204).map(|n| (public(n), contact(n))).collect(),
+            packages: BTreeMap::new(),
+            objects: Vec::new(),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            asset_licence: "CC-BY-SA-4.0".to_owned(),
+        };
+        Self {
+            genesis,
+            ports: BTreeMap::new(),
+        }
+    }
+
+    /// A package whose source nobody runs: `reaction` stands for it.
+    pub(crate) fn port(
+        &mut self,
+        name: &str,
+        kinds: &[EventKind],
+        reaction: Reaction,
+    ) -> PackageId {
+        let package = self.package(name, "fn on_start() {}\n");
+        let kinds = kinds.to_vec();
+        self.ports.insert(
+            package,
+            Arc::new(Port {
+                package,
+                kinds,
+                reaction,
+            }),
+        );
+        package
+    }
+
+    /// A package that runs from its source.
+    pub(crate) fn package(&mut self, name: &str, source: &str) -> PackageId {
+        let package = Package::build(Draft {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            entry: "main.rhai".to_owned(),
+            files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            authors: vec![Author {
+                name: "A Tester".to_owned(),
+                key: None,
+            }],
+            ..Draft::default()
+        })
+        .unwrap_or_else(|error| panic!("package {name}: {error}"));
+        self.genesis.packages.insert(package.id(), package.encode());
+        package.id()
+    }
+
+    /// A thing of one square metre; gives its id.
+    pub(crate) fn thing(
+        &mut self,
+        motion: Motion,
+        at: (i32, i32),
+        scripts: &[PackageId],
+    ) -> ObjectId {
+        let half = Vec2::new(Fx::HALF, Fx::HALF);
+        let place = Vec2::new(Fx::from_int(at.0), Fx::from_int(at.1));
+        let mut body = BodySpec::new(Shape::Rect { half }, motion, place);
+        body.mass = Fx::from_int(30);
+        body.linear_damping = Fx::from_int(3);
+        body.angular_damping = Fx::from_int(3);
+        self.genesis.objects.push(ObjectSpec {
+            kind: "thing".to_owned(),
+            name: format!("thing {}", self.genesis.objects.len() + 1),
+            owner: None,
+            look: Look::default(),
+            text: String::new(),
+            body,
+            scripts: scripts
+                .iter()
+                .map(|package| ScriptSpec {
+                    package: *package,
+                    state: State::default(),
+                })
+                .collect(),
+        });
+        ObjectId(self.genesis.objects.len() as u64)
+    }
+
+    pub(crate) fn tools(&self) -> Tools {
+        Tools {
+            ports: self.ports.clone(),
+            ..Tools::new(Arc::new(Ed25519))
+        }
+    }
+
+    pub(crate) fn build(&self) -> Yard {
+        let world = World::genesis(&self.genesis, &self.tools())
+            .unwrap_or_else(|error| panic!("genesis: {error}"));
+        Yard {
+            world,
+            seqs: BTreeMap::new(),
+            pending: Vec::new(),
+            blobs: Vec::new(),
+            log: Vec::new(),
+            turn_ms: 50,
+        }
+    }
+}
+
+/// A yard being played in, one turn after the other.
+pub(crate) struct Yard {
+    pub(crate) world: World,
+    seqs: BTreeMap<(u8, u64), u64>,
+    pending: Vec<SignedEnvelope>,
+    blobs: Vec<Blob>,
+    pub(crate) log: Vec<Turn>,
+    /// Time that one turn takes.
+    pub(crate) turn_ms: u64,
+}
+
+impl Yard {
+    /// Adds an act of player `n` in lane 1 to the next turn; gives the act.
+    pub(crate) fn act(&mut self, n: u8, act: Act) -> SignedEnvelope {
+        self.act_in(n, 1, act)
+    }
+
+    pub(crate) fn act_in(&mut self, n: u8, lane: u64, act: Act) -> SignedEnvelope {
+        let seq = self.seqs.entry((n, lane)).or_default();
+        *seq += 1;
+        let envelope = Envelope {
+            sim: self.world.sim(),
+            author: public(n),
+            lane: Lane(lane),
+            seq: Seq(*seq),
+            last_valid: self.world.height().plus(EXPIRY_HEIGHTS_MAX),
+            act,
+        };
+        let signed = envelope.sign(&key(n));
+        self.pending.push(signed.clone());
+        signed
+    }
+
+    pub(crate) fn login(&mut self, n: u8) -> SignedEnvelope {
+        self.act(
+            n,
+            Act::Login {
+                name: format!("player {n}"),
+                look: Look::default(),
+            },
+        )
+    }
+
+    pub(crate) fn say(&mut self, n: u8, channel: u8, text: &str) -> SignedEnvelope {
+        let blob = Blob(text.as_bytes().to_vec());
+        let body = blob.id();
+        self.blobs.push(blob);
+        self.act(n, Act::Say { channel, body })
+    }
+
+    /// The turn that the acts so far make.
+    pub(crate) fn turn(&mut self) -> Turn {
+        let acts = core::mem::take(&mut self.pending);
+        let body = Body::new(acts, core::mem::take(&mut self.blobs)).expect("a small turn");
+        let height = self.world.height().plus(1);
+        let (acts, act_count) = body.acts_root();
+        let (blobs, blob_count) = body.blobs_root();
+        let header = Header {
+            sim: self.world.sim(),
+            engine: ENGINE,
+            height,
+            previous: self.log.last().map_or_else(HeaderId::default, Turn::id),
+            proposer: self
+                .world
+                .validators(height)
+                .map(|set| set.proposer(height, Round(0)))
+                .expect("a set for the next height"),
+            round: Round(0),
+            time: Millis(T0 + self.turn_ms * height.0),
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            root: Root::default(),
+            validators: ValidatorsId::default(),
+            next_validators: ValidatorsId::default(),
+        };
+        Turn { header, body }
+    }
+
+    /// Applies the acts so far as a turn.
+    pub(crate) fn play(&mut self) -> Applied {
+        self.play_with(&Serial)
+    }
+
+    pub(crate) fn play_with(&mut self, exec: &dyn ForkJoin) -> Applied {
+        let turn = self.turn();
+        let applied = self.world.apply(&turn, exec);
+        self.log.push(turn);
+        applied
+    }
+
+    /// Applies so many turns without acts; gives the last one's result.
+    pub(crate) fn idle(&mut self, turns: u64) -> Applied {
+        let mut last = self.play();
+        (1..turns).for_each(|_| last = self.play());
+        last
+    }
+
+    /// What became of an act of the turn that was played last.
+    pub(crate) fn outcome(&self, act: &SignedEnvelope) -> Outcome {
+        let outcomes = self
+            .world
+            .outcomes(self.world.height())
+            .expect("the last turn's");
+        let found = outcomes.iter().find(|(id, _)| *id == act.id());
+        found
+            .map(|(_, outcome)| *outcome)
+            .expect("the act is in the last turn")
+    }
+
+    /// Plays one act alone; gives what became of it.
+    pub(crate) fn try_act(&mut self, n: u8, act: Act) -> Outcome {
+        let act = self.act(n, act);
+        self.play();
+        self.outcome(&act)
+    }
+
+    pub(crate) fn avatar(&self, n: u8) -> ObjectId {
+        self.world
+            .avatar(&public(n))
+            .unwrap_or_else(|| panic!("player {n} is not here"))
+    }
+
+    pub(crate) fn position(&self, id: ObjectId) -> Vec2 {
+        self.world
+            .object(id)
+            .unwrap_or_else(|| panic!("object {id} is gone"))
+            .position
+    }
+}
+
+/// Runs jobs in an order that a seed decides.
+pub(crate) struct Shuffled(pub(crate) u64);
+
+impl ForkJoin for Shuffled {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        let mut order: Vec<usize> = (0..count).collect();
+        let key = Digest::of("shuffled jobs", &self.0.to_le_bytes());
+        metatopia_math::Stream::new(&key.0, "jobs", &[count as u64]).shuffle(&mut order);
+        order.into_iter().for_each(job);
+    }
+}
+
+/// Runs jobs from the last to the first.
+pub(crate) struct Backwards;
+
+impl ForkJoin for Backwards {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(job);
+    }
+}
+
+pub(crate) fn vec2(x: i32, y: i32) -> Vec2 {
+    Vec2::new(Fx::from_int(x), Fx::from_int(y))
+}
