@@ -40,6 +40,13 @@ fn main() {
         "4,000 circles, dense (128 m)",
         ground(4_000, 64, Shapes::Circles),
     );
+    let mut heap = Region::new();
+    for id in 0..1_000 {
+        let round = Shape::Circle { radius: Fx::HALF };
+        let pressed = BodySpec::new(round, Motion::Dynamic, Vec2::ZERO);
+        heap.insert(ObjectId(id), &pressed).expect("there is room");
+    }
+    measure("1,000 circles in one place", heap);
     let mut asleep = ground(1_000, 32, Shapes::Boxes);
     for id in 10..1_010 {
         asleep

@@ -1,7 +1,7 @@
 //! The wide phase: which pairs of bodies could meet in this step. A pure function of the state.
 
 use crate::fixed::{Q20, Vector};
-use crate::limits::PAIRS_MAX;
+use crate::limits::PARTNERS_MAX;
 use crate::motion::Motion;
 use crate::solid::{Extent, Solid};
 
@@ -23,8 +23,8 @@ struct Entry {
     place: u32,
 }
 
-/// All pairs whose boxes meet and whose kinds concern each other, in id order; at most
-/// [`PAIRS_MAX`].
+/// All pairs whose boxes meet and whose kinds concern each other, in id order, but for those of a
+/// body with too many ([`PARTNERS_MAX`]).
 ///
 /// Bodies are sorted by the lower end of their boxes along the axis on which they are spread
 /// further, and each is compared with those that begin before it ends.
@@ -63,27 +63,62 @@ fn entry(place: u32, extent: &Extent, along_x: bool) -> Entry {
 
 fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
     let mut found = Vec::new();
+    let mut partners = vec![[0_u8; 3]; solids.len()];
     for (index, first) in entries.iter().enumerate() {
         for second in &entries[index + 1..] {
             if second.low > first.high {
                 break;
             }
             let apart =
-                second.across_low > first.across_high || first.across_low > second.across_high;
+                (second.across_low > first.across_high) | (first.across_low > second.across_high);
             if apart {
                 continue;
             }
             let (a, b) = (first.place.min(second.place), first.place.max(second.place));
-            if !concern(&solids[a as usize], &solids[b as usize]) {
+            let Some((place, concern)) = concern(a, b, solids) else {
                 continue;
+            };
+            let count = &mut partners[place as usize][concern as usize];
+            if *count < PARTNERS_MAX {
+                *count += 1;
+                found.push((u64::from(a) << 32) | u64::from(b));
             }
-            if found.len() == PAIRS_MAX {
-                return found;
-            }
-            found.push(u64::from(a) << 32 | u64::from(b));
         }
     }
     found
+}
+
+/// Why a body is looked at with another one.
+#[derive(Clone, Copy)]
+enum Concern {
+    Wall,
+    Mover,
+    Sensor,
+}
+
+/// Which of two bodies a pair counts for, and as what; nothing if the two kinds do not concern each
+/// other. A sensor notices whatever moves and is no sensor; others meet if one can be pushed. Of two
+/// that can, the pair counts for the smaller: there is little room around it for others of its size.
+fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
+    let (first, second) = (&solids[a as usize], &solids[b as usize]);
+    if first.sensor || second.sensor {
+        let (sensor, place, other) = if first.sensor {
+            (first, b, second)
+        } else {
+            (second, a, first)
+        };
+        let notices = sensor.sensor && !other.sensor && other.motion != Motion::Static;
+        return notices.then_some((place, Concern::Sensor));
+    }
+    match (first.is_braced(), second.is_braced()) {
+        (true, true) => None,
+        (true, false) => Some((b, Concern::Wall)),
+        (false, true) => Some((a, Concern::Wall)),
+        (false, false) if first.matter.outer_radius < second.matter.outer_radius => {
+            Some((a, Concern::Mover))
+        }
+        (false, false) => Some((b, Concern::Mover)),
+    }
 }
 
 /// How far the centres are spread along an axis: the sum of the distances from their mean.
@@ -97,14 +132,4 @@ fn spread(solids: &[Solid], axis: impl Fn(Vector) -> Q20) -> i64 {
         .iter()
         .map(|solid| (i64::from(axis(solid.position).0) - mean).abs())
         .sum()
-}
-
-/// Whether two kinds of bodies push, or notice, each other: a sensor notices whatever moves and is
-/// no sensor; others meet if at least one of them can be pushed.
-fn concern(a: &Solid, b: &Solid) -> bool {
-    if a.sensor || b.sensor {
-        let (sensor, other) = if a.sensor { (a, b) } else { (b, a) };
-        return sensor.sensor && !other.sensor && other.motion != Motion::Static;
-    }
-    !(a.is_braced() && b.is_braced())
 }

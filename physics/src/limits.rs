@@ -12,10 +12,16 @@ pub const SUBSTEPS: u32 = 4;
 /// Bodies of one region.
 pub const BODIES_MAX: usize = 4_096;
 
-/// Pairs of bodies that one step looks at: eight per body, more than a dense heap of boxes has.
-/// Beyond it the pairs furthest along the region's longer axis are left out, on every machine the
-/// same ones, and those bodies pass through each other; so a heap costs a bounded time.
-pub const PAIRS_MAX: usize = 8 * BODIES_MAX;
+/// Pairs that one moving body is looked at in because of walls, as many because of moving bodies of
+/// its size or larger, and as many because of sensors.
+///
+/// Bodies that do not overlap have room for fewer. Beyond it pairs are left out, the same ones on
+/// every machine, and those two bodies pass through each other: a heap that is put into one place
+/// costs a time in proportion to its bodies, and nobody else a contact.
+pub const PARTNERS_MAX: u8 = 32;
+
+/// Pairs that one step looks at.
+pub const PAIRS_MAX: usize = 3 * PARTNERS_MAX as usize * BODIES_MAX;
 
 /// Largest coordinate of a body's position, in metres from the region's origin, either sign.
 /// A body that gets there stops there.

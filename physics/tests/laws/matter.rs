@@ -4,7 +4,7 @@ use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Pose, Region, limits};
 use metatopia_types::ObjectId;
 
-use crate::scenes::{at, body, circle, cm, fixed, moving, put, rect, yard};
+use crate::scenes::{SCENES, at, body, circle, cm, fixed, moving, put, rect, yard};
 
 fn run(region: &mut Region, steps: usize) {
     for _ in 0..steps {
@@ -501,4 +501,54 @@ fn balls_that_bounce_without_loss_keep_their_energy() {
     assert!(hits > 150, "{hits} hits");
     let off = (energy(&region) - before).abs();
     assert!(off < before / 100, "{off} of {before} after {hits} hits");
+}
+
+#[test]
+fn walls_hold_whoever_is_not_crushed_against_them() {
+    for (scene, half) in [(&SCENES[0], 500), (&SCENES[2], 500), (&SCENES[3], 800)] {
+        let mut region = (scene.build)();
+        for step in 0..1_200 {
+            scene.step(&mut region, step);
+            let movers = region
+                .bodies()
+                .iter()
+                .filter(|body| body.motion() == Motion::Dynamic);
+            for body in movers {
+                let place = body.position();
+                let inside = |side: Fx| side.saturating_abs() < cm(half);
+                let held = inside(place.x) && inside(place.y);
+                assert!(held, "{} {step}: {} is at {place}", scene.name, body.id());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_heavy_crate_is_pushed_by_light_balls_and_a_light_one_is_not_flung_away() {
+    let mut region = Region::new();
+    let heavy = BodySpec {
+        mass: Fx::from_int(10_000),
+        ..moving(rect(50, 50), at(0, 0))
+    };
+    put(&mut region, 1, heavy);
+    for id in 2..12_i64 {
+        let ball = BodySpec {
+            mass: cm(10),
+            velocity: at(1_000, 0),
+            ..moving(circle(10), at(-100 - id * 25, id % 5 * 15 - 30))
+        };
+        put(&mut region, id as u64, ball);
+    }
+
+    run(&mut region, 120);
+
+    // Ten hundredths of a ten-thousandth of 10 m/s.
+    let speed = body(&region, 1).velocity().x;
+    let off = speed
+        .saturating_sub(Fx::from_ratio(1, 1_000))
+        .saturating_abs();
+    assert!(off < Fx::from_ratio(2, 10_000), "{speed} m/s");
+    for id in 2..12 {
+        assert!(body(&region, id).velocity().length() < Fx::from_int(10));
+    }
 }
