@@ -25,3 +25,20 @@ impl Chain {
         Self(hash[..HASH_BYTES].try_into().expect("a range of 16"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Digest;
+
+    use super::*;
+
+    #[test]
+    fn two_sims_have_no_hash_in_common() {
+        let origin = |name: &[u8]| Chain::origin(SimId(Digest::of("a test", name)));
+        assert_ne!(origin(b"plaza"), origin(b"forest"));
+        assert_ne!(
+            origin(b"plaza").after(b"", b""),
+            origin(b"forest").after(b"", b"")
+        );
+    }
+}

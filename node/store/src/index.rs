@@ -49,7 +49,8 @@ struct Checkpoint {
     tag_min: u64,
 }
 
-/// Where records are: one entry per [`INDEX_STRIDE_BYTES`] of log, and one per segment.
+/// Where records are: an entry of 32 bytes per [`INDEX_STRIDE_BYTES`] of log, and 8 bytes per
+/// segment.
 ///
 /// Reading starts at an entry and follows the hash chain, so every record that is read back has
 /// been verified, however old it is.
@@ -150,7 +151,7 @@ impl LogIndex {
             .checkpoints
             .last()
             .is_none_or(|last| self.end.since(last.position) >= INDEX_STRIDE_BYTES);
-        if far || self.segments.last() == Some(&self.end) {
+        if far {
             self.checkpoints.push(Checkpoint {
                 position: self.end,
                 before: self.tip,

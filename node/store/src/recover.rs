@@ -3,8 +3,7 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Disk, DiskError, Folder, LogWriter, Scan, ScanError, SyncRequest, TailReport, disk::read_start,
-    scan,
+    Disk, DiskError, LogWriter, Scan, ScanError, SyncRequest, TailReport, disk::read_start, scan,
 };
 
 /// A log that can be continued.
@@ -48,6 +47,5 @@ pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverErro
         let bytes = read_start(disk, file, length)?;
         disk.write_new(file, &bytes)?;
     }
-    disk.sync_dir(Folder::Log)?;
     Ok(Recovered { writer, tail })
 }

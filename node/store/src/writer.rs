@@ -240,3 +240,46 @@ impl LogWriter {
         &self.index
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writer() -> LogWriter {
+        let sim = SimId::default();
+        LogWriter::new(sim, LogIndex::new(sim)).with_segment_bytes(300)
+    }
+
+    #[test]
+    fn an_older_sync_that_is_reported_late_takes_nothing_back() {
+        let mut writer = writer();
+        let first = writer.append(1, None, b"first").expect("a record").end;
+        let second = writer.append(1, None, b"second").expect("a record").end;
+        writer.mark_synced(second);
+        writer.mark_synced(first);
+        assert_eq!(writer.synced(), second);
+    }
+
+    #[test]
+    fn a_new_segment_says_what_to_sync_first() {
+        let mut writer = writer();
+        let first = writer.append(1, None, &[7; 100]).expect("a record");
+        let NewSegment { seal, header } = first.begins.expect("the first segment");
+        assert_eq!((seal, header.len()), (None, SEGMENT_HEADER_BYTES));
+
+        let second = writer.append(1, None, &[7; 100]).expect("a record");
+
+        let seal = second
+            .begins
+            .expect("a segment")
+            .seal
+            .expect("one before it");
+        assert_eq!((seal.file, seal.end), (first.file, first.end));
+        assert_eq!(
+            seal.length as usize,
+            SEGMENT_HEADER_BYTES + first.bytes.len()
+        );
+        assert_eq!(writer.synced(), second.position);
+        assert_eq!(second.file, FileName::segment(1));
+    }
+}

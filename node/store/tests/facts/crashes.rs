@@ -1,8 +1,7 @@
 //! The power goes at every operation, and what was not synced is lost, kept or torn.
 
 use metatopia_store::{
-    Disk, DiskError, FileName, Folder, LogWriter, ReadDisk, Snapshot, Store, get_blob,
-    load_snapshot,
+    Disk, DiskError, FileName, Folder, ReadDisk, Snapshot, Store, get_blob, load_snapshot,
     memory::{Fault, MemoryDisk, Tail},
     put_blob, put_snapshot, recover,
 };
@@ -225,6 +224,30 @@ fn a_torn_group_with_whole_records_behind_a_hole_is_cut_not_refused() {
     assert_eq!(recovered.writer.index().records(), 4);
 }
 
+#[test]
+fn what_was_appended_while_a_sync_ran_is_torn_not_damaged() {
+    let mut store = open(filled(&[2, 2]));
+    let begun = store.begin_sync().expect("a log with a file");
+    let unsynced = store.end();
+    append(&mut store, 4);
+    store.finish_sync(&begun).expect("a good disk");
+    append(&mut store, 5);
+    let (file, from) = store
+        .index()
+        .locate(unsynced)
+        .expect("a place in a segment");
+    assert_eq!(
+        store.index().locate(store.end()).map(|end| end.0),
+        Some(file)
+    );
+    let mut disk = store.into_disk();
+    disk.flip(file, (from + 45) * 8);
+
+    let recovered = recover(&mut disk, sim()).expect("the sync did not cover it");
+
+    assert_eq!(recovered.writer.index().records(), 4);
+}
+
 /// Passes everything on but the sync that seals a segment.
 #[derive(Debug)]
 struct Unsealed(MemoryDisk);
@@ -268,15 +291,35 @@ impl Disk for Unsealed {
     }
 }
 
+/// Nine records over several segments, and not one sync asked for.
+fn write_unsynced(disk: &mut dyn Disk) {
+    let recovered = recover(disk, sim()).expect("a new log");
+    let mut writer = recovered.writer.with_segment_bytes(320);
+    for number in 0..9 {
+        let (kind, tag) = labels(number);
+        let write = writer.append(kind, tag, &payload(number));
+        write.expect("a record").perform(disk).expect("a good disk");
+    }
+}
+
+#[test]
+fn a_segment_is_sealed_before_the_next_begins() {
+    let mut disk = MemoryDisk::new();
+    write_unsynced(&mut disk);
+
+    disk.crash(Tail::Lost);
+
+    let kept = recovered(&mut disk);
+    assert!(
+        (6..9).contains(&kept),
+        "{kept} records: the last segment is not sealed"
+    );
+}
+
 #[test]
 fn without_the_seal_of_a_segment_a_crash_would_look_like_damage() {
     let mut disk = Unsealed(MemoryDisk::new());
-    let recovered = recover(&mut disk, sim()).expect("a new log");
-    let mut writer: LogWriter = recovered.writer.with_segment_bytes(320);
-    for number in 0..9 {
-        let write = writer.append(1, None, &payload(number)).expect("a record");
-        write.perform(&mut disk).expect("a good disk");
-    }
+    write_unsynced(&mut disk);
 
     disk.0.crash(Tail::Lost);
 

@@ -5,7 +5,7 @@ use metatopia_store::{
 };
 
 use crate::fixture::{
-    append, assert_prefix, contents, filled, open, places, records, recovered, sim,
+    append, assert_prefix, contents, filled, open, payload, places, records, recovered, sim,
 };
 
 fn cut(disk: &MemoryDisk, file: FileName, length: u64) -> MemoryDisk {
@@ -40,6 +40,8 @@ fn every_cut_of_the_last_segment_leaves_the_records_before_it() {
         let cut_bytes = left - after.map_or(0, |(_, offset)| offset);
         let reported = recovered.tail.map_or(0, |tail| tail.bytes);
         assert_eq!(reported, cut_bytes, "cut to {left}");
+        let again = recover(&mut disk, sim()).expect("an undamaged log");
+        assert_eq!(again.tail, None, "cut to {left}");
     }
 }
 
@@ -122,6 +124,9 @@ fn zeros_behind_the_last_record_are_cut() {
 
         let tail = found.tail.expect("zeros are no record");
         assert_eq!((tail.file, tail.bytes), (last, zeros as u64));
+        let cut_off = zeros < 42;
+        assert_eq!(tail.damage == Damage::CutOff, cut_off);
+        assert_eq!(tail.damage == Damage::RecordPosition(0), !cut_off);
         assert_eq!(recovered(&mut disk), 11);
     }
 }
@@ -170,28 +175,49 @@ fn a_segment_in_the_place_of_another_is_damage() {
     );
 }
 
-#[test]
-fn a_segment_of_another_history_of_the_same_sim_is_damage() {
-    let whole = filled(&[1; 11]);
+/// Puts segment 2 of a log with these payloads into the place of ours.
+fn with_segment_2_of(payloads: impl Iterator<Item = Vec<u8>>) -> ScanError {
     let mut other = open(MemoryDisk::new());
-    for number in [0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10] {
-        let payload = crate::fixture::payload(number);
+    for payload in payloads {
         other.append(1, None, &payload).expect("a good disk");
     }
-    let other = other.into_disk();
+    let (mut disk, other) = (filled(&[1; 11]), other.into_disk());
     let file = FileName::segment(2);
-    let mut disk = whole;
     disk.replace(file, other.bytes(file).expect("a segment").to_vec());
+    scan(&disk, sim()).expect_err("two histories")
+}
 
-    let found = scan(&disk, sim()).expect_err("two histories");
-
-    let ScanError::Damaged(damaged) = found else {
-        panic!("{found:?}");
+#[test]
+fn a_segment_of_another_history_of_the_same_sim_is_damage() {
+    let damaged = Damaged {
+        file: FileName::segment(2),
+        offset: 0,
+        damage: Damage::Discontinued,
     };
-    assert!(
-        damaged.file == file || damaged.file == FileName::segment(1),
-        "{damaged}"
+    let swapped = [0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10].map(payload);
+    let found = with_segment_2_of(swapped.into_iter());
+    assert_eq!(
+        found,
+        ScanError::Damaged(damaged),
+        "as long, but not the same"
     );
+
+    let shorter = (0..4).map(|_| vec![7; 120]);
+    let found = with_segment_2_of(shorter);
+    assert_eq!(found, ScanError::Damaged(damaged), "it begins earlier");
+}
+
+#[test]
+fn a_segment_that_has_only_its_header_is_filled_before_the_next_begins() {
+    let whole = filled(&[1; 11]);
+    let last = places(&whole)[10].0;
+    let mut store = open(cut(&whole, last, 92));
+    let segments = store.index().segments();
+    assert_eq!(store.index().locate(store.end()), Some((last, 92)));
+
+    store.append(1, None, &[7; 1_000]).expect("a good disk");
+
+    assert_eq!(store.index().segments(), segments);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Files that are written as a whole.
 
 use metatopia_store::{
-    Disk, FileKind, FileName, Folder, ReadDisk, Snapshot, Store, forget_blob, get_blob,
-    load_snapshot,
+    Disk, FileKind, FileName, Folder, ReadDisk, Snapshot, Store, claim_identity, forget_blob,
+    get_blob, load_snapshot,
     memory::{Fault, MemoryDisk, Tail},
-    newest_snapshot, put_blob, put_snapshot,
+    newest_snapshot, put_blob, put_snapshot, read_identity,
 };
 use metatopia_types::{Blob, Digest, Height, Root};
 
@@ -139,4 +139,57 @@ fn unfinished_files_are_removed_when_a_store_is_opened() {
         assert!(left.iter().all(|file| !file.temporary), "{left:?}");
     }
     assert_eq!(disk.files(), [FileName::IDENTITY, FileName::segment(0)]);
+}
+
+/// Does `write` with a fault at its last operation, the sync of the folder; then again, as the next
+/// process would; then the power goes.
+fn named_but_not_durably<T: std::fmt::Debug>(
+    mut write: impl FnMut(&mut MemoryDisk) -> Option<T>,
+) -> MemoryDisk {
+    let mut disk = MemoryDisk::new();
+    disk.fail_operation(4, Fault::Fail);
+    // The file is not removed: only its unfinished form would be.
+    assert!(write(&mut disk).is_none());
+    write(&mut disk).expect("a good disk");
+    disk.crash(Tail::Lost);
+    disk
+}
+
+#[test]
+fn a_file_that_a_killed_process_had_named_is_made_durable_by_the_next() {
+    let identity = crate::fixture::identity();
+    let claim = |disk: &mut MemoryDisk| claim_identity(disk, &identity).ok();
+    let disk = named_but_not_durably(claim);
+    assert_eq!(read_identity(&disk), Ok(Some(identity)));
+
+    let blob = Blob(b"hello".to_vec());
+    let disk = named_but_not_durably(|disk| put_blob(disk, &blob).ok());
+    assert_eq!(get_blob(&disk, blob.id()), Ok(Some(blob)));
+}
+
+#[test]
+fn a_file_that_could_not_be_written_takes_no_room() {
+    let blob = Blob(vec![7; 100]);
+    for fault in [Fault::Fail, Fault::Full] {
+        for operation in 1..4 {
+            let mut disk = MemoryDisk::new();
+            disk.fail_operation(operation, fault);
+            put_blob(&mut disk, &blob).expect_err("injected");
+            assert_eq!(disk.files(), [], "operation {operation}, {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_read_is_an_error_and_not_passed_over() {
+    let mut disk = MemoryDisk::new();
+    put_snapshot(&mut disk, &snapshot(600, b"older")).expect("a good disk");
+    put_snapshot(&mut disk, &snapshot(1_200, b"newer")).expect("a good disk");
+    let first = disk.reads();
+    newest_snapshot(&disk).expect("a good disk");
+    for read in first..disk.reads() {
+        let mut disk = disk.clone();
+        disk.fail_read(disk.reads() + read - first, Fault::Fail);
+        newest_snapshot(&disk).expect_err("injected");
+    }
 }

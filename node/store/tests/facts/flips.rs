@@ -1,7 +1,7 @@
 //! Every single bit that turns is noticed.
 
 use metatopia_store::{
-    BlobError, Damaged, Disk, FileKind, FileName, IdentityError, ReadError, RecoverError,
+    BlobError, Damage, Damaged, Disk, FileKind, FileName, IdentityError, ReadError, RecoverError,
     ScanError, Snapshot, SnapshotError, get_blob, load_snapshot, memory::MemoryDisk,
     newest_snapshot, put_blob, put_snapshot, read_identity, recover, scan,
 };
@@ -157,6 +157,10 @@ fn every_flip_of_a_snapshot_is_noticed_and_the_one_before_is_taken() {
             panic!("bit {bit}: {loaded:?}");
         };
         assert_eq!(damaged.file, file);
+        let content = (bit / 8).checked_sub(108).map(|_| (108, Damage::Content));
+        if let Some(due) = content {
+            assert_eq!((damaged.offset, damaged.damage), due);
+        }
         let newest = newest_snapshot(&disk).expect("a good disk");
         assert_eq!(newest.snapshot.as_ref(), Some(&older));
         assert_eq!(newest.passed_over, [SnapshotError::Damaged(*damaged)]);

@@ -1,8 +1,8 @@
 //! Data directories that are not ours, and formats that we do not know.
 
 use metatopia_store::{
-    FileKind, FileName, Identity, IdentityError, OpenError, Opening, RecoverError, ScanError,
-    Snapshot, SnapshotError, Store, claim_identity, load_snapshot, memory::MemoryDisk,
+    Damage, FileKind, FileName, Identity, IdentityError, OpenError, Opening, RecoverError,
+    ScanError, Snapshot, SnapshotError, Store, claim_identity, load_snapshot, memory::MemoryDisk,
     put_snapshot, read_identity, recover, scan,
 };
 use metatopia_types::{Digest, Height, PublicKey, Root, SimId};
@@ -149,4 +149,39 @@ fn an_empty_directory_is_a_new_log() {
     let again = Store::open(opened.store.into_disk(), opening()).expect("a good disk");
     assert!(!again.first_start);
     assert_eq!(recovered(&mut again.store.into_disk()), 0);
+}
+
+#[test]
+fn a_file_that_is_too_long_or_too_short_is_refused() {
+    let mut disk = filled(&[1]);
+    let snapshot = Snapshot {
+        height: Height(600),
+        root: Root(Digest::of("a test", b"root")),
+        bytes: vec![5; 40],
+    };
+    put_snapshot(&mut disk, &snapshot).expect("a good disk");
+    let name = FileName::new(FileKind::Snapshot(snapshot.height, snapshot.root));
+    let whole = disk.bytes(name).expect("a file").to_vec();
+    let identity = disk.bytes(FileName::IDENTITY).expect("a file").to_vec();
+
+    for length in (0..whole.len()).chain([whole.len() + 1]) {
+        let mut bytes = whole.clone();
+        bytes.resize(length, 0);
+        disk.replace(name, bytes);
+        let error = load_snapshot(&disk, snapshot.height, snapshot.root);
+        let Err(SnapshotError::Damaged(damaged)) = error else {
+            panic!("{length} bytes: {error:?}");
+        };
+        assert!(matches!(damaged.damage, Damage::Length { .. }), "{damaged}");
+    }
+    for length in (0..identity.len()).chain([identity.len() + 1, 5_000]) {
+        let mut bytes = identity.clone();
+        bytes.resize(length, 0);
+        disk.replace(FileName::IDENTITY, bytes);
+        let error = read_identity(&disk);
+        let Err(IdentityError::Damaged(damaged)) = error else {
+            panic!("{length} bytes: {error:?}");
+        };
+        assert!(matches!(damaged.damage, Damage::Length { .. }), "{damaged}");
+    }
 }
