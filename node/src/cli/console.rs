@@ -1,0 +1,97 @@
+//! What the program prints: facts on standard output, progress and errors on standard error.
+
+use std::{
+    fmt::Display,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use serde::Serialize;
+
+use super::{exit::Exit, failure::Failure};
+
+/// Where output goes, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Console {
+    json: bool,
+    color: bool,
+    error_color: bool,
+}
+
+impl Console {
+    /// Colours are for terminals, and not for who says `NO_COLOR`.
+    pub(crate) fn new(json: bool) -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self {
+            json,
+            color: wanted && !json && io::stdout().is_terminal(),
+            error_color: wanted && io::stderr().is_terminal(),
+        }
+    }
+
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// A result: one line of JSON, or words.
+    pub(crate) fn show<T: Serialize + Display>(&self, value: &T) -> Result<(), Failure> {
+        if self.json {
+            self.json(value)
+        } else {
+            self.line(&value.to_string())
+        }
+    }
+
+    /// One object on one line.
+    pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        let text = serde_json::to_string(value)
+            .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
+        self.line(&text)
+    }
+
+    /// A line on standard output.
+    pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{text}")
+            .and_then(|()| out.flush())
+            .map_err(|error| match error.kind() {
+                // Whoever read has enough.
+                io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
+                _ => Failure::failed(format!("cannot write to standard output: {error}")),
+            })
+    }
+
+    /// Progress, for people who watch: nothing when objects are wanted.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.json {
+            self.warn(text);
+        }
+    }
+
+    /// Something that everybody must be told who is not reading results.
+    pub(crate) fn warn(&self, text: &str) {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// The last line of a command that failed.
+    pub(crate) fn error(&self, failure: &Failure) {
+        if failure.message.is_empty() {
+            return;
+        }
+        let label = if self.error_color {
+            "\x1b[1;31merror:\x1b[0m"
+        } else {
+            "error:"
+        };
+        self.warn(&format!("{label} {failure}"));
+    }
+
+    /// A word that says good or bad, coloured on a terminal.
+    pub(crate) fn verdict(&self, good: bool, word: &str) -> String {
+        match (self.color, good) {
+            (false, _) => word.to_owned(),
+            (true, true) => format!("\x1b[32m{word}\x1b[0m"),
+            (true, false) => format!("\x1b[1;31m{word}\x1b[0m"),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How a command fails: a sentence for the person, a code for the script.
+
+use std::fmt;
+
+use super::exit::Exit;
+
+/// Why a command did not do what it was asked: what, which, and what to try next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The code to end with.
+    pub exit: Exit,
+    /// One sentence without a full stop; empty when everything was said already.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure with any code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+        }
+    }
+
+    /// Everything was said already; only the code is left.
+    #[must_use]
+    pub const fn quiet(exit: Exit) -> Self {
+        Self {
+            exit,
+            message: String::new(),
+        }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, message)
+    }
+
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::new(Exit::Refused, message)
+    }
+
+    pub(crate) fn unverified(message: impl Into<String>) -> Self {
+        Self::new(Exit::Unverified, message)
+    }
+
+    pub(crate) fn timed_out(message: impl Into<String>) -> Self {
+        Self::new(Exit::TimedOut, message)
+    }
+
+    /// The same failure with advice behind it.
+    pub(crate) fn hint(mut self, advice: &str) -> Self {
+        if !self.message.is_empty() {
+            self.message = format!("{}; {advice}", self.message);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_follows_the_fact_and_keeps_the_code() {
+        let failure = Failure::not_found("no script 9 runs there").hint("see `script list`");
+        assert_eq!(
+            failure.to_string(),
+            "no script 9 runs there; see `script list`"
+        );
+        assert_eq!(failure.exit, Exit::NotFound);
+    }
+
+    #[test]
+    fn a_quiet_failure_stays_quiet() {
+        assert_eq!(Failure::quiet(Exit::Failed).hint("never shown").message, "");
+    }
+}

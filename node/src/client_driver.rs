@@ -1,0 +1,356 @@
+//! A client of a sim over real sockets: drives [`metatopia_client::Session`] over QUIC.
+//!
+//! [`Driver`] keeps one session open: it finds the node's address by HTTP, pins the certificate that
+//! the node names there, goes on with the next node when one is gone, and hands the session's events
+//! to its owner as [`News`]. It does not decide what to do; commands and bots do.
+//!
+//! What is believed is no node's word: [`Trust`] holds the genesis, whose digest is the sim's id, and
+//! receipts and outcomes are checked against signatures that lead back to it.
+
+mod entrance;
+pub(crate) mod http;
+mod link;
+mod node_url;
+mod proof;
+mod trust;
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use metatopia_client::{Distrust, LightClient, Session, SubmitError};
+use metatopia_protocol::{Answer, ChatLine, Goodbye, Question, Scene, SubmitRefusal};
+use metatopia_types::{
+    Act, ActId, Blob, Height, Lane, Outcome, PublicKey, Seq, Sign, wire::DecodeError,
+};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+
+use self::link::{Link, Order};
+pub use self::{
+    entrance::{Entrance, EntranceError, SessionOffer},
+    http::HttpError,
+    node_url::{NodeUrl, NodeUrlError},
+    proof::{ProofError, Proven},
+    trust::{LearnError, Trust},
+};
+
+/// News between the task and its owner.
+const NEWS_MAX: usize = 256;
+
+/// Orders under way to the task.
+const ORDERS_MAX: usize = 64;
+
+/// News that are kept aside while the owner waits for something else; of chat the oldest goes first.
+const ASIDE_MAX: usize = 4_096;
+
+/// Time for a session to open.
+const OPEN: Duration = Duration::from_secs(15);
+
+/// Before a question is asked again that a node was too busy for, or that got lost.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+/// What happened to the session.
+#[derive(Debug)]
+pub enum News {
+    /// The node let us in.
+    Open {
+        /// Which node.
+        url: NodeUrl,
+        /// The last decided height there.
+        height: Height,
+    },
+    /// The connection broke; others are tried, and nothing that was submitted is forgotten.
+    Broken {
+        /// Which node it was.
+        url: NodeUrl,
+        /// Why.
+        why: String,
+    },
+    /// An act is in a certified turn; this was checked.
+    Receipted {
+        /// Which act.
+        act: ActId,
+        /// In this turn.
+        height: Height,
+        /// At this place.
+        index: u32,
+        /// So long after it was submitted.
+        after: Duration,
+    },
+    /// An act is in no turn, and will not be.
+    Refused {
+        /// Which act.
+        act: ActId,
+        /// Why.
+        why: SubmitRefusal,
+    },
+    /// What the node says became of an act.
+    Outcome {
+        /// Which act.
+        act: ActId,
+        /// In this turn.
+        height: Height,
+        /// The result.
+        outcome: Outcome,
+    },
+    /// What is in sight.
+    Scene(Box<Scene>),
+    /// What is heard.
+    Heard(ChatLine),
+    /// The session cannot go on. The last news.
+    Ended(End),
+}
+
+/// Why a session cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum End {
+    /// The node ended it, and no other node would do better.
+    #[error("{0}")]
+    Goodbye(Goodbye),
+    /// The node said something that is not true.
+    #[error("{url} says what is not true: {why}")]
+    Distrusted {
+        /// Which node.
+        url: NodeUrl,
+        /// What is wrong.
+        why: Distrust,
+    },
+    /// The node sent what is no frame of the protocol.
+    #[error("{url} sent a frame that is none: {why}")]
+    BadFrame {
+        /// Which node.
+        url: NodeUrl,
+        /// What is wrong.
+        why: DecodeError,
+    },
+    /// No node gives a session.
+    #[error("{0}")]
+    Unreachable(EntranceError),
+}
+
+/// Why something was not done over a session.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The session is over.
+    #[error(transparent)]
+    Ended(#[from] End),
+    /// The session did not open in time.
+    #[error("no session opened within {} s", OPEN.as_secs())]
+    NotOpen,
+    /// An act was not even sent.
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    /// No answer came.
+    #[error("no answer within {0:?}")]
+    NoAnswer(Duration),
+}
+
+/// An act that was signed and sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// Its id.
+    pub act: ActId,
+    /// Its place in the lane.
+    pub seq: Seq,
+}
+
+/// A session with a sim.
+#[derive(Debug)]
+pub struct Driver {
+    orders: mpsc::Sender<Order>,
+    news: mpsc::Receiver<News>,
+    aside: VecDeque<News>,
+    trust: Trust,
+    light: LightClient,
+    author: PublicKey,
+    lane: Lane,
+    task: JoinHandle<()>,
+}
+
+impl Driver {
+    /// Opens a session of `key`; nodes are tried in the order given, and at any later loss.
+    ///
+    /// # Errors
+    /// See [`DriveError`].
+    pub async fn open(
+        nodes: Vec<NodeUrl>,
+        trust: Trust,
+        key: Arc<dyn Sign>,
+    ) -> Result<Self, DriveError> {
+        let (author, lane) = (key.public(), Lane(u64::from_le_bytes(random())));
+        let session = Session::new(key, trust.light(), lane);
+        let (orders, taken) = mpsc::channel(ORDERS_MAX);
+        let (told, news) = mpsc::channel(NEWS_MAX);
+        let task = tokio::spawn(Link::new(session, author, nodes, taken, told).run());
+        let (aside, light) = (VecDeque::new(), trust.light());
+        let mut driver = Self {
+            orders,
+            news,
+            aside,
+            trust,
+            light,
+            author,
+            lane,
+            task,
+        };
+        let opened = async {
+            loop {
+                match driver.news().await {
+                    News::Open { .. } => return Ok(()),
+                    News::Ended(end) => return Err(end),
+                    _ => {}
+                }
+            }
+        };
+        timeout(OPEN, opened)
+            .await
+            .map_err(|_| DriveError::NotOpen)??;
+        Ok(driver)
+    }
+
+    /// Whose session it is.
+    #[must_use]
+    pub const fn author(&self) -> PublicKey {
+        self.author
+    }
+
+    /// The lane of its acts.
+    #[must_use]
+    pub const fn lane(&self) -> Lane {
+        self.lane
+    }
+
+    /// The sim that the session is in.
+    #[must_use]
+    pub const fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// The next thing that happened. Nothing is lost when this is cancelled.
+    pub async fn news(&mut self) -> News {
+        match self.aside.pop_front() {
+            Some(news) => news,
+            None => self.next().await,
+        }
+    }
+
+    async fn next(&mut self) -> News {
+        match self.news.recv().await {
+            Some(news) => news,
+            // The task has told its end before; whoever asks again gets the mildest form of it.
+            None => News::Ended(End::Goodbye(Goodbye::Stopping)),
+        }
+    }
+
+    /// Signs an act and sends it.
+    ///
+    /// # Errors
+    /// See [`DriveError`].
+    pub async fn submit(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Submitted, DriveError> {
+        let (reply, answer) = oneshot::channel();
+        self.order(Order::Submit { act, blobs, reply }).await?;
+        match self.while_listening(answer).await {
+            Ok(submitted) => Ok(submitted?),
+            Err(_) => Err(self.ended().await),
+        }
+    }
+
+    /// Asks a question until it is answered, over lost connections and busy nodes.
+    ///
+    /// # Errors
+    /// See [`DriveError`].
+    pub async fn ask(&mut self, question: Question, wait: Duration) -> Result<Answer, DriveError> {
+        let deadline = Instant::now() + wait;
+        loop {
+            let (reply, answer) = oneshot::channel();
+            self.order(Order::Ask {
+                question: question.clone(),
+                reply,
+            })
+            .await?;
+            let answer = timeout_at(deadline, self.while_listening(answer)).await;
+            match answer {
+                Ok(Ok(Answer::Busy)) | Ok(Err(_)) if Instant::now() < deadline => {
+                    if self.task.is_finished() {
+                        return Err(self.ended().await);
+                    }
+                    sleep(ASK_AGAIN).await;
+                }
+                Ok(Ok(answer)) => return Ok(answer),
+                _ => return Err(DriveError::NoAnswer(wait)),
+            }
+        }
+    }
+
+    /// Wants scenes from now on, or no more.
+    ///
+    /// # Errors
+    /// When the session is over.
+    pub async fn watch(&mut self, scenes: bool) -> Result<(), DriveError> {
+        self.order(Order::Watch(scenes)).await
+    }
+
+    /// Ends the session, after everything that was sent has arrived.
+    pub async fn leave(self) {
+        let Self {
+            orders, news, task, ..
+        } = self;
+        drop((orders, news));
+        // The task ends when its owner is gone, within the second that a carrier lingers.
+        let _ = timeout(Duration::from_secs(3), task).await;
+    }
+
+    async fn order(&mut self, order: Order) -> Result<(), DriveError> {
+        if self.orders.send(order).await.is_err() {
+            return Err(self.ended().await);
+        }
+        Ok(())
+    }
+
+    /// Why the task is over; other news that it left are gone with it.
+    async fn ended(&mut self) -> DriveError {
+        loop {
+            if let News::Ended(end) = self.news().await {
+                return DriveError::Ended(end);
+            }
+        }
+    }
+
+    /// Waits for a reply while news are taken, so that neither side waits for the other for ever.
+    async fn while_listening<T>(
+        &mut self,
+        mut reply: oneshot::Receiver<T>,
+    ) -> Result<T, oneshot::error::RecvError> {
+        loop {
+            tokio::select! {
+                biased;
+                reply = &mut reply => return reply,
+                Some(news) = self.news.recv() => self.put_aside(news),
+            }
+        }
+    }
+
+    fn put_aside(&mut self, news: News) {
+        if matches!(news, News::Scene(_)) {
+            self.aside.retain(|older| !matches!(older, News::Scene(_)));
+        }
+        if self.aside.len() >= ASIDE_MAX
+            && let Some(oldest) = self.aside.iter().position(|n| matches!(n, News::Heard(_)))
+        {
+            self.aside.remove(oldest);
+        }
+        self.aside.push_back(news);
+    }
+}
+
+/// Bytes from the operating system's randomness.
+///
+/// # Panics
+/// When the system has none: then no key or nonce may be made.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}

@@ -1,0 +1,136 @@
+//! The way into a node: ask it over HTTP who it is, then open a session by QUIC.
+
+use std::net::SocketAddr;
+
+use metatopia_types::{PublicKey, SimId};
+use serde::Deserialize;
+
+use super::{
+    NodeUrl,
+    http::{self, HttpError},
+};
+use crate::{
+    carrier::{self, Carrier, ConnectError},
+    tls::CertificateHash,
+};
+
+/// What `/api/session` says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SessionOffer {
+    /// The sim that the node serves, as 64 hexadecimal digits.
+    pub sim: String,
+    /// The node's own key, as 64 hexadecimal digits.
+    pub server: String,
+    /// Where it takes sessions, by UDP.
+    pub quic: SocketAddr,
+    /// The SHA-256 of the certificate it shows there.
+    pub certificate: CertificateHash,
+}
+
+/// Why there is no way in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntranceError {
+    /// The node does not answer by HTTP as it should.
+    #[error("{url} {error}")]
+    Http {
+        /// Which node.
+        url: NodeUrl,
+        /// Why.
+        error: HttpError,
+    },
+    /// What it says about itself makes no sense.
+    #[error("{url} names {what} that is none")]
+    Offer {
+        /// Which node.
+        url: NodeUrl,
+        /// What is wrong in its offer.
+        what: &'static str,
+    },
+    /// It serves another sim.
+    #[error("{url} serves sim {found}, not {expected}")]
+    OtherSim {
+        /// Which node.
+        url: NodeUrl,
+        /// The sim that was asked for.
+        expected: SimId,
+        /// The sim it serves.
+        found: SimId,
+    },
+    /// No session came about.
+    #[error("{url} gives no session: {error}")]
+    Connect {
+        /// Which node.
+        url: NodeUrl,
+        /// Why.
+        error: ConnectError,
+    },
+}
+
+/// A node that offers a sim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entrance {
+    /// The node.
+    pub url: NodeUrl,
+    /// The sim.
+    pub sim: SimId,
+    /// The node's own key.
+    pub server: PublicKey,
+    offer: SessionOffer,
+}
+
+impl Entrance {
+    /// Asks a node; it must serve the sim `pin`, if one is given.
+    ///
+    /// # Errors
+    /// See [`EntranceError`].
+    pub async fn ask(url: &NodeUrl, pin: Option<SimId>) -> Result<Self, EntranceError> {
+        let offer: SessionOffer =
+            http::get(url.join("/api/session"))
+                .await
+                .map_err(|error| EntranceError::Http {
+                    url: url.clone(),
+                    error,
+                })?;
+        let bad = |what| EntranceError::Offer {
+            url: url.clone(),
+            what,
+        };
+        let sim: SimId = offer.sim.parse().map_err(|_| bad("a sim"))?;
+        let server: PublicKey = offer.server.parse().map_err(|_| bad("a key"))?;
+        if let Some(expected) = pin.filter(|expected| *expected != sim) {
+            return Err(EntranceError::OtherSim {
+                url: url.clone(),
+                expected,
+                found: sim,
+            });
+        }
+        Ok(Self {
+            url: url.clone(),
+            sim,
+            server,
+            offer,
+        })
+    }
+
+    /// Opens a session's carrier.
+    ///
+    /// # Errors
+    /// See [`EntranceError`].
+    pub async fn dial(&self) -> Result<Carrier, EntranceError> {
+        let url = || self.url.clone();
+        let bad = || EntranceError::Offer {
+            url: url(),
+            what: "an address for sessions",
+        };
+        let mut address = self.offer.quic;
+        if address.ip().is_unspecified() {
+            // It listens everywhere; then it is where it was asked.
+            let host = (self.url.host().trim_matches(['[', ']']), address.port());
+            let mut found = tokio::net::lookup_host(host).await.map_err(|_| bad())?;
+            address = found.next().ok_or_else(bad)?;
+        }
+        carrier::connect(address, self.offer.certificate)
+            .await
+            .map_err(|error| EntranceError::Connect { url: url(), error })
+    }
+}

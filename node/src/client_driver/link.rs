@@ -1,0 +1,437 @@
+//! The task behind a [`Driver`](super::Driver): one session, kept alive over connections and nodes.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    future::pending,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use metatopia_client::{Event, Output, Session, SubmitError};
+use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
+use metatopia_types::{Act, ActId, Blob, PublicKey, Seq, SimId};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+    time::{sleep, sleep_until, timeout},
+};
+
+use super::{
+    End, News, NodeUrl, Submitted,
+    entrance::{Entrance, EntranceError},
+};
+use crate::carrier::{Carrier, CarrierError, CarrierReceiver};
+
+/// News that wait for the owner. Beyond it nothing more is read from the node.
+const WAITING_MAX: usize = 1_024;
+
+/// A node that takes nothing of what is sent for this long is left for another.
+const SEND: Duration = Duration::from_secs(5);
+
+/// Once a session was open, nodes are tried for this long before it is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What the owner wants.
+pub(super) enum Order {
+    Submit {
+        act: Act,
+        blobs: Vec<Blob>,
+        reply: oneshot::Sender<Result<Submitted, SubmitError>>,
+    },
+    Ask {
+        question: Question,
+        reply: oneshot::Sender<Answer>,
+    },
+    Watch(bool),
+}
+
+/// Who waits for an answer.
+enum Asker {
+    Owner(oneshot::Sender<Answer>),
+    /// We do: was this act, which the node refuses as old, decided before?
+    Check(ActId),
+}
+
+/// What happened next.
+enum Step {
+    Order(Option<Order>),
+    Told(bool),
+    Frame(Result<Bytes, CarrierError>),
+    Dialled(Dialled),
+    Tick,
+}
+
+type Dialled = Result<Carrier, EntranceError>;
+
+pub(super) struct Link {
+    session: Session,
+    sim: SimId,
+    author: PublicKey,
+    nodes: Vec<NodeUrl>,
+    node: usize,
+    carrier: Option<Carrier>,
+    dialling: Option<JoinHandle<Dialled>>,
+    tries: usize,
+    down_since: Instant,
+    was_open: bool,
+    clock: Instant,
+    orders: mpsc::Receiver<Order>,
+    news: mpsc::Sender<News>,
+    waiting: VecDeque<News>,
+    acts: BTreeMap<ActId, (Seq, Instant)>,
+    checks: BTreeMap<ActId, SubmitRefusal>,
+    asked: BTreeMap<u32, Asker>,
+    end: Option<End>,
+}
+
+impl Link {
+    pub(super) fn new(
+        session: Session,
+        author: PublicKey,
+        nodes: Vec<NodeUrl>,
+        orders: mpsc::Receiver<Order>,
+        news: mpsc::Sender<News>,
+    ) -> Self {
+        Self {
+            sim: session.light().sim(),
+            session,
+            author,
+            nodes,
+            node: 0,
+            carrier: None,
+            dialling: None,
+            tries: 0,
+            down_since: Instant::now(),
+            was_open: false,
+            clock: Instant::now(),
+            orders,
+            news,
+            waiting: VecDeque::new(),
+            acts: BTreeMap::new(),
+            checks: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            end: None,
+        }
+    }
+
+    /// Runs until the owner is gone, or the session cannot go on.
+    pub(super) async fn run(mut self) {
+        loop {
+            self.flush().await;
+            if self.end.is_some() {
+                break;
+            }
+            if self.carrier.is_none() && self.dialling.is_none() {
+                self.dial();
+            }
+            let deadline = self.session.deadline().map(|at| self.clock + at);
+            let room = self.waiting.len() < WAITING_MAX;
+            let carrier = self.carrier.as_mut().map(|carrier| &mut carrier.recv);
+            let step = tokio::select! {
+                order = self.orders.recv() => Step::Order(order),
+                told = tell_first(&self.news, &mut self.waiting) => Step::Told(told),
+                frame = receive(carrier), if room => Step::Frame(frame),
+                dialled = dialled(self.dialling.as_mut()) => Step::Dialled(dialled),
+                () = sleep_until_some(deadline) => Step::Tick,
+            };
+            let now = self.clock.elapsed();
+            match step {
+                Step::Order(Some(order)) => self.order(order),
+                Step::Order(None) | Step::Told(false) => break,
+                Step::Told(true) => {}
+                Step::Frame(Ok(frame)) => self.session.handle(now, &frame),
+                Step::Frame(Err(error)) => self.broke(error.to_string()),
+                Step::Dialled(dialled) => self.dialled(dialled),
+                Step::Tick => self.session.tick(now),
+            }
+        }
+        self.finish().await;
+    }
+
+    /// Tells the owner the rest, and takes leave of the node.
+    async fn finish(mut self) {
+        self.orders.close();
+        if let Some(dialling) = self.dialling.take() {
+            dialling.abort();
+        }
+        let last = self.end.take().map(News::Ended);
+        for news in self.waiting.into_iter().chain(last) {
+            if self.news.send(news).await.is_err() {
+                break;
+            }
+        }
+        if let Some(carrier) = self.carrier {
+            carrier.send.leave().await;
+        }
+    }
+
+    /// Sends what the session wants sent, and takes note of what it reports.
+    async fn flush(&mut self) {
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Event(event) => self.event(event),
+                Output::Send(frame) => {
+                    let Some(carrier) = &mut self.carrier else {
+                        continue;
+                    };
+                    match timeout(SEND, carrier.send.send(&frame)).await {
+                        Ok(Ok(())) => {}
+                        Ok(Err(error)) => self.broke(error.to_string()),
+                        Err(_) => self.broke("the node takes nothing any more".to_owned()),
+                    }
+                }
+            }
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Submit { act, blobs, reply } => {
+                let submitted = self.session.submit(self.clock.elapsed(), act, blobs);
+                let submitted = submitted.map(|(id, seq)| {
+                    self.acts.insert(id, (seq, Instant::now()));
+                    Submitted { act: id, seq }
+                });
+                // An owner that does not wait hears of the act by news.
+                let _ = reply.send(submitted);
+            }
+            Order::Ask { question, reply } => {
+                // Dropping the reply tells the owner to try again.
+                if let Some(id) = self.session.ask(question) {
+                    self.asked.insert(id, Asker::Owner(reply));
+                }
+            }
+            Order::Watch(scenes) => self.session.watch(scenes),
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Open { height } => {
+                (self.was_open, self.tries) = (true, 0);
+                self.tell(News::Open {
+                    url: self.url().clone(),
+                    height,
+                });
+                let unsure: Vec<ActId> = self.checks.keys().copied().collect();
+                unsure.into_iter().for_each(|act| self.check(act));
+            }
+            Event::Closed(why @ (Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping))
+                if self.was_open || self.tries < self.nodes.len() =>
+            {
+                self.broke(why.to_string());
+            }
+            Event::Closed(why) => self.end = Some(End::Goodbye(why)),
+            Event::Receipted { act, height, index } => {
+                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
+                let after = after.unwrap_or_default();
+                self.tell(News::Receipted {
+                    act,
+                    height,
+                    index,
+                    after,
+                });
+            }
+            Event::Refused { act, why } => match why {
+                // It may be in a turn whose receipt got lost with a connection.
+                SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
+                    self.checks.insert(act, why);
+                    self.check(act);
+                }
+                _ => self.refused(act, why),
+            },
+            Event::Outcome {
+                act,
+                height,
+                outcome,
+            } => {
+                self.tell(News::Outcome {
+                    act,
+                    height,
+                    outcome,
+                });
+            }
+            Event::Scene(scene) => {
+                // Only the latest is of interest.
+                self.waiting.retain(|news| !matches!(news, News::Scene(_)));
+                self.tell(News::Scene(scene));
+            }
+            Event::Heard(line) => self.tell(News::Heard(line)),
+            Event::Answer { id, answer } => self.answered(id, *answer),
+            Event::Distrusted(why) => {
+                self.end = Some(End::Distrusted {
+                    url: self.url().clone(),
+                    why,
+                });
+            }
+            Event::BadFrame(why) => {
+                self.end = Some(End::BadFrame {
+                    url: self.url().clone(),
+                    why,
+                });
+            }
+        }
+    }
+
+    /// Asks whether an act was decided; again on the next connection, if this one breaks.
+    fn check(&mut self, act: ActId) {
+        let Some((seq, _)) = self.acts.get(&act) else {
+            return;
+        };
+        let (author, lane) = (self.author, self.session.lane());
+        let question = Question::Receipt {
+            author,
+            lane,
+            seq: *seq,
+        };
+        if let Some(id) = self.session.ask(question) {
+            self.asked.insert(id, Asker::Check(act));
+        }
+    }
+
+    fn answered(&mut self, id: u32, answer: Answer) {
+        match self.asked.remove(&id) {
+            Some(Asker::Owner(reply)) => {
+                // The owner may have lost its patience.
+                let _ = reply.send(answer);
+            }
+            Some(Asker::Check(act)) => self.checked(act, answer),
+            None => {}
+        }
+    }
+
+    fn checked(&mut self, act: ActId, answer: Answer) {
+        let Some(why) = self.checks.remove(&act) else {
+            return;
+        };
+        let found = match answer {
+            Answer::Receipt(found) if found.act.id() == act => found,
+            _ => return self.refused(act, why),
+        };
+        match self.session.light().receipt(&found.act, &found.receipt) {
+            Ok(()) => {
+                let (height, index) = (found.receipt.header.height, found.receipt.place.index);
+                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
+                let after = after.unwrap_or_default();
+                self.tell(News::Receipted {
+                    act,
+                    height,
+                    index,
+                    after,
+                });
+                if let Some(outcome) = found.outcome {
+                    self.tell(News::Outcome {
+                        act,
+                        height,
+                        outcome,
+                    });
+                }
+            }
+            Err(_) => self.refused(act, why),
+        }
+    }
+
+    fn refused(&mut self, act: ActId, why: SubmitRefusal) {
+        self.acts.remove(&act);
+        self.tell(News::Refused { act, why });
+    }
+
+    fn tell(&mut self, news: News) {
+        self.waiting.push_back(news);
+    }
+
+    fn url(&self) -> &NodeUrl {
+        &self.nodes[self.node]
+    }
+
+    /// The connection is gone: the next node is tried.
+    fn broke(&mut self, why: String) {
+        if self.carrier.take().is_none() {
+            return;
+        }
+        self.session.disconnected();
+        self.asked.clear();
+        self.down_since = Instant::now();
+        self.tell(News::Broken {
+            url: self.url().clone(),
+            why,
+        });
+        self.node = (self.node + 1) % self.nodes.len();
+    }
+
+    fn dial(&mut self) {
+        let (url, sim) = (self.url().clone(), self.sim);
+        // Each node gets one try at once, and more after a pause.
+        let pause = if self.tries < self.nodes.len() {
+            Duration::ZERO
+        } else {
+            PAUSE
+        };
+        self.tries += 1;
+        self.dialling = Some(tokio::spawn(async move {
+            sleep(pause).await;
+            Entrance::ask(&url, Some(sim)).await?.dial().await
+        }));
+    }
+
+    fn dialled(&mut self, dialled: Dialled) {
+        self.dialling = None;
+        let error = match dialled {
+            Ok(carrier) => {
+                self.carrier = Some(carrier);
+                return;
+            }
+            Err(error) => error,
+        };
+        let patience = if self.was_open {
+            PATIENCE
+        } else {
+            Duration::ZERO
+        };
+        if self.tries >= self.nodes.len() && self.down_since.elapsed() >= patience {
+            self.end = Some(End::Unreachable(error));
+            return;
+        }
+        self.node = (self.node + 1) % self.nodes.len();
+    }
+}
+
+/// Hands the oldest news to the owner once it has room; false when there is no owner.
+async fn tell_first(owner: &mpsc::Sender<News>, waiting: &mut VecDeque<News>) -> bool {
+    if waiting.is_empty() {
+        return pending().await;
+    }
+    let Ok(permit) = owner.reserve().await else {
+        return false;
+    };
+    if let Some(news) = waiting.pop_front() {
+        permit.send(news);
+    }
+    true
+}
+
+async fn receive(receiver: Option<&mut CarrierReceiver>) -> Result<Bytes, CarrierError> {
+    match receiver {
+        Some(receiver) => receiver.recv().await,
+        None => pending().await,
+    }
+}
+
+async fn dialled(dialling: Option<&mut JoinHandle<Dialled>>) -> Dialled {
+    match dialling {
+        Some(dialling) => dialling
+            .await
+            .expect("dialling does not panic, and only `finish` aborts"),
+        None => pending().await,
+    }
+}
+
+async fn sleep_until_some(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at.into()).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,157 @@
+//! What a client believes before anybody tells it anything: the genesis, whose digest is the sim's id.
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_client::LightClient;
+use metatopia_protocol::{
+    Answer, ClientMessage, Goodbye, Hello, Question, ServerMessage, VERSION, decode_server,
+    encode_client,
+};
+use metatopia_sim::{Genesis, GenesisError};
+use metatopia_types::{
+    Ed25519, Height, SigningKey, SimId, Validator, ValidatorSet, ValidatorSetError,
+    wire::DecodeError,
+};
+use tokio::time::timeout;
+
+use super::entrance::{Entrance, EntranceError};
+use crate::carrier::{Carrier, CarrierError};
+
+/// Time for the whole exchange.
+const LEARN: Duration = Duration::from_secs(10);
+
+/// A sim that is known from its very beginning.
+#[derive(Clone, Debug)]
+pub struct Trust {
+    /// The sim.
+    pub sim: SimId,
+    /// How it began.
+    pub genesis: Arc<Genesis>,
+    light: LightClient,
+}
+
+/// Why a sim is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum LearnError {
+    /// There is no way into the node.
+    #[error(transparent)]
+    Entrance(#[from] EntranceError),
+    /// The session broke.
+    #[error("the session broke: {0}")]
+    Carrier(#[from] CarrierError),
+    /// The node ended the session.
+    #[error("the node ended the session: {0}")]
+    Goodbye(Goodbye),
+    /// The node sent what is no frame of the protocol.
+    #[error("the node sent a frame that is none: {0}")]
+    Frame(#[from] DecodeError),
+    /// The node speaks another version of the protocol.
+    #[error("the node speaks version {0} of the protocol, this program version {VERSION}")]
+    Version(u16),
+    /// The node is too busy, or has no genesis.
+    #[error("the node does not hand out its genesis now")]
+    NoGenesis,
+    /// The genesis is malformed, or of another engine.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
+    /// The genesis is not that of the sim.
+    #[error("the node gave the genesis of sim {found} for that of {expected}")]
+    OtherGenesis {
+        /// The sim.
+        expected: SimId,
+        /// Whose genesis it is.
+        found: SimId,
+    },
+    /// The genesis names no set of validators.
+    #[error("the genesis names no set of validators: {0}")]
+    Validators(#[from] ValidatorSetError),
+    /// It took too long.
+    #[error("the node did not hand out its genesis within {} s", LEARN.as_secs())]
+    TimedOut,
+}
+
+impl Trust {
+    /// The root of trust that a genesis is.
+    ///
+    /// # Errors
+    /// When its validators are no set.
+    pub fn of(genesis: Genesis) -> Result<Self, ValidatorSetError> {
+        let member = |key: &_| Validator {
+            key: *key,
+            power: 1,
+        };
+        let members = genesis.validators.keys().map(member).collect();
+        let set = ValidatorSet::new(members, |_| true)?;
+        let sim = genesis.id();
+        let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
+        Ok(Self {
+            sim,
+            genesis: Arc::new(genesis),
+            light,
+        })
+    }
+
+    /// Fetches the genesis from a node, and believes it if its digest is the sim's id.
+    ///
+    /// A passing key asks, so that the player's own session opens only when it is known with what.
+    ///
+    /// # Errors
+    /// See [`LearnError`].
+    pub async fn learn(entrance: &Entrance) -> Result<Self, LearnError> {
+        let bytes = timeout(LEARN, fetch(entrance))
+            .await
+            .map_err(|_| LearnError::TimedOut)??;
+        let genesis = Genesis::decode(&bytes)?;
+        let (expected, found) = (entrance.sim, genesis.id());
+        if expected != found {
+            return Err(LearnError::OtherGenesis { expected, found });
+        }
+        Ok(Self::of(genesis)?)
+    }
+
+    /// A light client that begins at genesis.
+    #[must_use]
+    pub fn light(&self) -> LightClient {
+        self.light.clone()
+    }
+}
+
+async fn fetch(entrance: &Entrance) -> Result<Vec<u8>, LearnError> {
+    let mut carrier = entrance.dial().await?;
+    let answer = ask_genesis(&mut carrier, entrance.sim).await;
+    carrier.send.leave().await;
+    match answer? {
+        Answer::Genesis(bytes) => Ok(bytes),
+        _ => Err(LearnError::NoGenesis),
+    }
+}
+
+async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Answer, LearnError> {
+    const ID: u32 = 1;
+    let key = SigningKey::from_seed(super::random());
+    loop {
+        let frame = carrier.recv.recv().await?;
+        let reply = match decode_server(&frame)? {
+            ServerMessage::Challenge(challenge) if challenge.version != VERSION => {
+                return Err(LearnError::Version(challenge.version));
+            }
+            ServerMessage::Challenge(challenge) if challenge.sim != sim => {
+                return Err(LearnError::OtherGenesis {
+                    expected: sim,
+                    found: challenge.sim,
+                });
+            }
+            ServerMessage::Challenge(challenge) => {
+                ClientMessage::Hello(Hello::new(&challenge, &key))
+            }
+            ServerMessage::Welcome(_) => ClientMessage::Ask {
+                id: ID,
+                question: Question::Genesis,
+            },
+            ServerMessage::Goodbye(why) => return Err(LearnError::Goodbye(why)),
+            ServerMessage::Answer { id: ID, answer } => return Ok(*answer),
+            _ => continue,
+        };
+        carrier.send.send(&encode_client(&reply)).await?;
+    }
+}
