@@ -1,0 +1,57 @@
+//! Bakes in which source this program was built from, for `/source`: the licence asks for it.
+
+use std::{path::Path, process::Command};
+
+/// What the program is made of; when none of it changed, neither did the answer.
+const SOURCES: [&str; 10] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "client",
+    "consensus",
+    "node",
+    "physics",
+    "scenarios",
+    "scripting",
+    "sim",
+    ".git/HEAD",
+];
+
+fn main() {
+    let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let root = Path::new(&manifest).join("..");
+    for source in SOURCES.map(|source| root.join(source)) {
+        if source.exists() {
+            println!("cargo::rerun-if-changed={}", source.display());
+        }
+    }
+    // A branch moves without its name in HEAD changing.
+    if let Some(branch) = git(&root, &["symbolic-ref", "--quiet", "HEAD"]) {
+        let file = root.join(".git").join(branch);
+        if file.exists() {
+            println!("cargo::rerun-if-changed={}", file.display());
+        }
+    }
+    let (commit, modified) = source(&root).unwrap_or(("unknown".to_owned(), "unknown"));
+    println!("cargo::rustc-env=METATOPIA_BUILD_COMMIT={commit}");
+    println!("cargo::rustc-env=METATOPIA_BUILD_MODIFIED={modified}");
+}
+
+/// The commit that is checked out, and whether files differ from it. Nothing when this is no git
+/// checkout, also when it was unpacked somewhere inside another one.
+fn source(root: &Path) -> Option<(String, &'static str)> {
+    let top = git(root, &["rev-parse", "--show-toplevel"])?;
+    if Path::new(&top).canonicalize().ok()? != root.canonicalize().ok()? {
+        return None;
+    }
+    let commit = git(root, &["rev-parse", "--verify", "HEAD"])?;
+    let changes = git(root, &["status", "--porcelain", "--untracked-files=no"])?;
+    Some((commit, if changes.is_empty() { "no" } else { "yes" }))
+}
+
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
+    // Without optional locks, a build does not get into the way of somebody who commits.
+    let mut command = Command::new("git");
+    command.arg("--no-optional-locks").args(arguments).current_dir(root);
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+}

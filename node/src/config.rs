@@ -1,0 +1,338 @@
+//! The configuration of one server: where it keeps, listens and connects. What rules its world has
+//! is not configuration; that is in the genesis.
+//!
+//! A value is taken from the first place that has it: a command line flag (`--http-listen`), the
+//! environment (`METATOPIA_HTTP_LISTEN`), the configuration file (`http_listen`), a default. Keys
+//! that are not known are errors, in the file with their line. Paths in the file are taken from the
+//! file's directory.
+//!
+//! ```
+//! use metatopia::config::{self, Layer};
+//!
+//! let file = r#"
+//! data_dir = "/var/lib/metatopia"
+//! genesis = "plaza.genesis"
+//! http_listen = "127.0.0.1:8080"
+//! log = "warn"
+//! "#;
+//! let file = config::parse(file, "/etc/metatopia/metatopia.toml".as_ref()).unwrap();
+//! let environment = [("METATOPIA_LOG".to_owned(), "info".to_owned())];
+//! let environment = config::environment(environment).unwrap();
+//! let flags = Layer { http_listen: Some("127.0.0.1:9090".parse().unwrap()), ..Layer::default() };
+//!
+//! let settings = config::settle([flags, environment, file]).unwrap();
+//! assert_eq!(settings.http_listen.port(), 9090);
+//! assert_eq!(settings.log, config::LogLevel::Info);
+//! assert_eq!(settings.genesis, std::path::Path::new("/etc/metatopia/plaza.genesis"));
+//! assert_eq!(settings.vote_key, std::path::Path::new("/var/lib/metatopia/vote.key"));
+//! ```
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use libp2p::Multiaddr;
+use serde::Deserialize;
+
+use crate::{gateway::GatewayLimits, http::Origins};
+
+mod layer;
+mod peer;
+
+pub use layer::Layer;
+pub use peer::{ContactError, Peer};
+
+/// What every name of an environment variable of this program begins with.
+pub const ENVIRONMENT_PREFIX: &str = "METATOPIA_";
+
+/// Largest configuration file. 31 peers take 10 KiB.
+pub const FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// How much is logged. A release build logs no more than `info`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What stops the server or harms its world.
+    Error,
+    /// And what an operator should look into.
+    Warn,
+    /// And what happens to sessions and turns.
+    Info,
+    /// And why.
+    Debug,
+    /// And each frame.
+    Trace,
+}
+
+impl LogLevel {
+    /// Its name, as the subscriber of `tracing` takes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// The text is no log level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not one of off, error, warn, info, debug, trace")]
+pub struct ParseLogLevelError;
+
+impl FromStr for LogLevel {
+    type Err = ParseLogLevelError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        use LogLevel::{Debug, Error, Info, Off, Trace, Warn};
+        let all = [Off, Error, Warn, Info, Debug, Trace];
+        all.into_iter()
+            .find(|level| level.name() == text)
+            .ok_or(ParseLogLevelError)
+    }
+}
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("configuration file {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is above [`FILE_BYTES_MAX`].
+    #[error("configuration file {} is longer than {FILE_BYTES_MAX} bytes", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has a wrong value, an unknown key, or is no TOML; the source says in which line.
+    #[error("configuration file {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What and where.
+        source: Box<toml::de::Error>,
+    },
+    /// An environment variable has a wrong value.
+    #[error("environment variable {name}: `{value}` is wrong: {why}")]
+    Environment {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// An environment variable with our prefix that means nothing.
+    #[error(
+        "environment variable {name} is not known; known are {}",
+        known_variables()
+    )]
+    UnknownEnvironment {
+        /// Its name.
+        name: String,
+    },
+    /// A value without a default is nowhere.
+    #[error(
+        "`{key}` is not set: give --{}, {ENVIRONMENT_PREFIX}{}, or {key} in the file",
+        key.replace('_', "-"), key.to_uppercase()
+    )]
+    Missing {
+        /// The key.
+        key: &'static str,
+    },
+    /// A value that is well formed makes no sense.
+    #[error("`{key}`: {why}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+fn known_variables() -> String {
+    let name = |key: &&str| format!("{ENVIRONMENT_PREFIX}{}", key.to_uppercase());
+    Layer::KEYS.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The configuration of one server, complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Where the log, snapshots and blobs are.
+    pub data_dir: PathBuf,
+    /// The genesis of the sim.
+    pub genesis: PathBuf,
+    /// The key this server votes with. Default: `vote.key` in the data directory.
+    pub vote_key: PathBuf,
+    /// The key of its peer id. Default: `node.key` in the data directory.
+    pub node_key: PathBuf,
+    /// TCP address of the HTTP server. Default: 127.0.0.1:8080.
+    pub http_listen: SocketAddr,
+    /// Web origins, besides its own, whose pages may talk to this server. Default: none.
+    pub http_origins: Origins,
+    /// UDP address for clients. Default: 127.0.0.1:8081.
+    pub client_listen: SocketAddr,
+    /// Clients at once. Default: 512.
+    pub clients_max: u32,
+    /// Clients at once from one address. Default: 128.
+    pub clients_per_ip_max: u32,
+    /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
+    pub p2p_listen: Multiaddr,
+    /// Other servers, besides those that the genesis names.
+    pub peers: Vec<Peer>,
+    /// How much is logged. Default: info.
+    pub log: LogLevel,
+    /// Where users get the source of this very program, if it is not the public one.
+    pub source_url: Option<String>,
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// When it cannot be read, is no TOML, or has an unknown key or a wrong value.
+pub fn read(path: &Path) -> Result<Layer, ConfigError> {
+    let failed = |source| ConfigError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut file = io::Read::take(file, FILE_BYTES_MAX + 1);
+    io::Read::read_to_string(&mut file, &mut text).map_err(failed)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(ConfigError::TooLong {
+            path: path.to_owned(),
+        });
+    }
+    parse(&text, path)
+}
+
+/// Reads the text of the configuration file `path`.
+///
+/// # Errors
+/// When it is no TOML, or has an unknown key or a wrong value.
+pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
+    let mut layer: Layer = toml::from_str(text).map_err(|source| {
+        let (path, source) = (path.to_owned(), Box::new(source));
+        ConfigError::File { path, source }
+    })?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    for path in [
+        &mut layer.data_dir,
+        &mut layer.genesis,
+        &mut layer.vote_key,
+        &mut layer.node_key,
+    ] {
+        // An absolute path stays what it is.
+        *path = path.take().map(|path| directory.join(path));
+    }
+    Ok(layer)
+}
+
+/// The variables of this process whose names begin with [`ENVIRONMENT_PREFIX`].
+#[must_use]
+pub fn variables() -> Vec<(String, String)> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        // What is not UTF-8 is shown with replacement characters by the error it will cause.
+        (
+            name.to_string_lossy().into_owned(),
+            value.to_string_lossy().into_owned(),
+        )
+    };
+    std::env::vars_os()
+        .map(text)
+        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
+        .collect()
+}
+
+/// Reads environment variables; those without [`ENVIRONMENT_PREFIX`] are not ours.
+///
+/// # Errors
+/// When a variable is unknown, or its value is wrong.
+pub fn environment(
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<Layer, ConfigError> {
+    let mut layer = Layer::default();
+    for (name, value) in variables {
+        let Some(key) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
+            continue;
+        };
+        if key != key.to_uppercase() {
+            return Err(ConfigError::UnknownEnvironment { name });
+        }
+        match layer.set(&key.to_lowercase(), &value) {
+            Some(Ok(())) => {}
+            Some(Err(why)) => return Err(ConfigError::Environment { name, value, why }),
+            None => return Err(ConfigError::UnknownEnvironment { name }),
+        }
+    }
+    Ok(layer)
+}
+
+/// Puts layers over each other, the strongest first, and fills in the defaults.
+///
+/// # Errors
+/// When something is missing, or does not fit together.
+pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, ConfigError> {
+    let layer = layers.into_iter().fold(Layer::default(), Layer::over);
+    let data_dir = layer
+        .data_dir
+        .ok_or(ConfigError::Missing { key: "data_dir" })?;
+    let limits = GatewayLimits::default();
+    let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let p2p_listen = layer.p2p_listen.unwrap_or_else(|| {
+        "/ip4/127.0.0.1/tcp/8082"
+            .parse()
+            .expect("a constant that a test reads")
+    });
+    peer::check_address(&p2p_listen).map_err(|error| ConfigError::Value {
+        key: "p2p_listen".into(),
+        why: error.to_string(),
+    })?;
+    let peers = layer.peers.unwrap_or_default();
+    peer::check_all(&peers)?;
+    let settings = Settings {
+        genesis: layer
+            .genesis
+            .ok_or(ConfigError::Missing { key: "genesis" })?,
+        vote_key: layer.vote_key.unwrap_or_else(|| data_dir.join("vote.key")),
+        node_key: layer.node_key.unwrap_or_else(|| data_dir.join("node.key")),
+        http_listen: layer.http_listen.unwrap_or_else(|| loopback(8080)),
+        http_origins: layer.http_origins.unwrap_or_default(),
+        client_listen: layer.client_listen.unwrap_or_else(|| loopback(8081)),
+        clients_max: layer.clients_max.unwrap_or(limits.clients_max),
+        clients_per_ip_max: layer
+            .clients_per_ip_max
+            .unwrap_or(limits.clients_per_ip_max),
+        p2p_listen,
+        peers,
+        log: layer.log.unwrap_or(LogLevel::Info),
+        source_url: layer.source_url,
+        data_dir,
+    };
+    if settings.vote_key == settings.node_key {
+        let why = "it is also the vote_key; a server needs two keys".to_owned();
+        return Err(ConfigError::Value {
+            key: "node_key".into(),
+            why,
+        });
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests;

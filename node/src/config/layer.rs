@@ -1,0 +1,88 @@
+//! One place that values come from.
+
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
+
+use libp2p::Multiaddr;
+use serde::Deserialize;
+
+use super::{LogLevel, Peer};
+use crate::http::Origins;
+
+fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
+where
+    T::Err: fmt::Display,
+{
+    match text.parse() {
+        Ok(value) => {
+            *field = Some(value);
+            Ok(())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Declares the keys once: for the file, the environment and the command line.
+macro_rules! keys {
+    ($($(#[doc = $doc:literal])+ $key:ident: $type:ty, $hint:literal;)*) => {
+        /// What one place says: a configuration file, the environment, or the command line. Keys
+        /// that it does not name are left to weaker layers.
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, clap::Args)]
+        #[serde(deny_unknown_fields)]
+        pub struct Layer {
+            $($(#[doc = $doc])+ #[arg(long, value_name = $hint)] pub $key: Option<$type>,)*
+            /// Other servers, besides those that the genesis names; in the file only, as a list of
+            /// tables `[[peers]]` with `key`, `peer_id` and `address`.
+            #[arg(skip)]
+            pub peers: Option<Vec<Peer>>,
+        }
+
+        impl Layer {
+            /// The keys that each place may name, without `peers`, which only the file has.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+
+            /// Sets a key from text; `None` when it is not known.
+            pub(super) fn set(&mut self, key: &str, text: &str) -> Option<Result<(), String>> {
+                match key {
+                    $(stringify!($key) => Some(set(&mut self.$key, text)),)*
+                    _ => None,
+                }
+            }
+
+            /// This layer, and what it does not name from `weaker`.
+            #[must_use]
+            pub(super) fn over(self, weaker: Self) -> Self {
+                Self {
+                    $($key: self.$key.or(weaker.$key),)*
+                    peers: self.peers.or(weaker.peers),
+                }
+            }
+        }
+    };
+}
+
+keys! {
+    /// Where the log, snapshots and blobs are.
+    data_dir: PathBuf, "DIR";
+    /// The genesis of the sim.
+    genesis: PathBuf, "FILE";
+    /// The key this server votes with [default: vote.key in the data directory].
+    vote_key: PathBuf, "FILE";
+    /// The key of its peer id [default: node.key in the data directory].
+    node_key: PathBuf, "FILE";
+    /// TCP address of the HTTP server [default: 127.0.0.1:8080].
+    http_listen: SocketAddr, "ADDRESS";
+    /// Web origins, besides its own, whose pages may talk to this server, with commas between.
+    http_origins: Origins, "ORIGINS";
+    /// UDP address for clients [default: 127.0.0.1:8081].
+    client_listen: SocketAddr, "ADDRESS";
+    /// Clients at once [default: 512].
+    clients_max: u32, "COUNT";
+    /// Clients at once from one address [default: 128].
+    clients_per_ip_max: u32, "COUNT";
+    /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
+    p2p_listen: Multiaddr, "MULTIADDRESS";
+    /// How much is logged: off, error, warn, info, debug or trace [default: info].
+    log: LogLevel, "LEVEL";
+    /// Where users get the source of this very program, if it is not the public one.
+    source_url: String, "URL";
+}

@@ -1,0 +1,74 @@
+//! Other servers, as the configuration names them.
+
+use std::{collections::BTreeSet, fmt, str::FromStr};
+
+use libp2p::{Multiaddr, PeerId, multiaddr::Protocol};
+use metatopia_types::{PublicKey, limits::VALIDATORS_MAX};
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use super::ConfigError;
+
+/// Another server of the sim, and where to find it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// The key it votes with.
+    #[serde(deserialize_with = "text")]
+    pub key: PublicKey,
+    /// The hash of its node key.
+    #[serde(deserialize_with = "text")]
+    pub peer_id: PeerId,
+    /// Where it listens for servers.
+    pub address: Multiaddr,
+}
+
+fn text<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<T, D::Error>
+where
+    T::Err: fmt::Display,
+{
+    String::deserialize(deserializer)?
+        .parse()
+        .map_err(D::Error::custom)
+}
+
+/// The address is none that servers can reach each other at.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is not like /ip4/192.0.2.1/tcp/8082 or /ip6/2001:db8::1/tcp/8082")]
+pub struct ContactError(pub Multiaddr);
+
+/// Is it an IP address and a TCP port, and nothing else?
+pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
+    let mut parts = address.iter();
+    let ip = matches!(parts.next(), Some(Protocol::Ip4(_) | Protocol::Ip6(_)));
+    let tcp = matches!(parts.next(), Some(Protocol::Tcp(_)));
+    if ip && tcp && parts.next().is_none() {
+        Ok(())
+    } else {
+        Err(ContactError(address.clone()))
+    }
+}
+
+/// Each key and each peer id once, each address one that can be dialled.
+pub(super) fn check_all(peers: &[Peer]) -> Result<(), ConfigError> {
+    let wrong = |key: String, why: String| Err(ConfigError::Value { key, why });
+    if peers.len() > VALIDATORS_MAX {
+        return wrong(
+            "peers".into(),
+            format!("{} are more than {VALIDATORS_MAX}", peers.len()),
+        );
+    }
+    let (mut keys, mut ids) = (BTreeSet::new(), BTreeSet::new());
+    for (index, peer) in peers.iter().enumerate() {
+        let key = |field| format!("peers[{index}].{field}");
+        if !keys.insert(peer.key) {
+            return wrong(key("key"), format!("{} is there twice", peer.key));
+        }
+        if !ids.insert(peer.peer_id) {
+            return wrong(key("peer_id"), format!("{} is there twice", peer.peer_id));
+        }
+        if let Err(error) = check_address(&peer.address) {
+            return wrong(key("address"), error.to_string());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+use clap::Parser as _;
+use metatopia_types::PublicKey;
+
+use super::*;
+
+const FILE: &str = "/etc/metatopia/metatopia.toml";
+
+fn file(text: &str) -> Result<Layer, ConfigError> {
+    parse(text, Path::new(FILE))
+}
+
+/// The least that a server needs.
+fn least() -> Layer {
+    file("data_dir = \"/data\"\ngenesis = \"/genesis\"").unwrap()
+}
+
+fn variable(name: &str, value: &str) -> Result<Layer, ConfigError> {
+    environment([(name.to_owned(), value.to_owned())])
+}
+
+fn refused(text: &str) -> String {
+    match file(text).and_then(|layer| settle([layer, least()])) {
+        Err(error) => error.to_string(),
+        Ok(settings) => panic!("accepted: {settings:?}"),
+    }
+}
+
+fn peer(n: u8) -> String {
+    let key = PublicKey([n; 32]);
+    let node_key = metatopia_types::SigningKey::from_seed([n; 32]);
+    let peer_id = crate::keys::peer_keypair(&node_key).public().to_peer_id();
+    let address = format!("/ip4/192.0.2.{n}/tcp/8082");
+    format!("[[peers]]\nkey = \"{key}\"\npeer_id = \"{peer_id}\"\naddress = \"{address}\"\n")
+}
+
+#[test]
+fn flags_win_over_environment_over_file_over_defaults() {
+    let four = |text: &str| Layer {
+        log: Some(text.parse().unwrap()),
+        ..Layer::default()
+    };
+    let log = |layers: Vec<Layer>| settle(layers.into_iter().chain([least()])).unwrap().log;
+    let flags = four("error");
+    let environment = variable("METATOPIA_LOG", "warn").unwrap();
+    let file = file("log = \"debug\"").unwrap();
+
+    assert_eq!(log(vec![]), LogLevel::Info);
+    assert_eq!(log(vec![file.clone()]), LogLevel::Debug);
+    assert_eq!(log(vec![environment.clone(), file.clone()]), LogLevel::Warn);
+    assert_eq!(log(vec![flags, environment, file]), LogLevel::Error);
+}
+
+#[test]
+fn defaults_are_on_loopback() {
+    let settings = settle([least()]).unwrap();
+    assert!(settings.http_listen.ip().is_loopback());
+    assert!(settings.client_listen.ip().is_loopback());
+    assert_eq!(settings.p2p_listen.to_string(), "/ip4/127.0.0.1/tcp/8082");
+    assert!(settings.http_origins.is_empty());
+}
+
+#[test]
+fn every_key_is_a_flag_a_variable_and_a_line() {
+    #[derive(clap::Parser)]
+    struct Program {
+        #[command(flatten)]
+        layer: Layer,
+    }
+    let values = [
+        ("data_dir", "/a"),
+        ("genesis", "/b"),
+        ("vote_key", "/c"),
+        ("node_key", "/d"),
+        ("http_listen", "127.0.0.1:1"),
+        ("http_origins", "https://a.example,http://b.example:81"),
+        ("client_listen", "[::1]:2"),
+        ("clients_max", "3"),
+        ("clients_per_ip_max", "4"),
+        ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
+        ("log", "trace"),
+        ("source_url", "https://example.org/source"),
+    ];
+    assert_eq!(values.map(|(key, _)| key), Layer::KEYS);
+    let flags = values.map(|(key, value)| format!("--{}={value}", key.replace('_', "-")));
+    let flags = Program::parse_from(["metatopia".to_owned()].into_iter().chain(flags)).layer;
+    let name = |key: &str| format!("METATOPIA_{}", key.to_uppercase());
+    let variables = environment(values.map(|(key, value)| (name(key), value.to_owned()))).unwrap();
+    let lines = values.map(|(key, value)| match key {
+        "clients_max" | "clients_per_ip_max" => format!("{key} = {value}\n"),
+        "http_origins" => format!("{key} = [\"{}\"]\n", value.replace(',', "\", \"")),
+        _ => format!("{key} = \"{value}\"\n"),
+    });
+    let file = file(&lines.concat()).unwrap();
+
+    assert_eq!(flags, variables);
+    assert_eq!(flags, file);
+    assert!(
+        values
+            .iter()
+            .all(|(key, _)| Layer::default().set(key, "\0").is_some())
+    );
+}
+
+#[test]
+fn an_unknown_key_is_an_error_with_its_line() {
+    let error = refused("log = \"info\"\n\nhttp_lisen = \"127.0.0.1:1\"\n");
+    assert!(error.contains(FILE), "{error}");
+    assert!(
+        error.contains("line 3") && error.contains("http_lisen"),
+        "{error}"
+    );
+
+    let error = refused(&format!("{}port = 1\n", peer(1)));
+    assert!(
+        error.contains("line 5") && error.contains("port"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_wrong_value_is_an_error_with_its_line_and_key() {
+    for (line, key) in [
+        ("http_listen = \"8080\"", "http_listen"),
+        ("http_listen = 8080", "http_listen"),
+        ("p2p_listen = \"127.0.0.1:1\"", "p2p_listen"),
+        ("clients_max = -1", "clients_max"),
+        ("clients_max = \"many\"", "clients_max"),
+        ("log = \"loud\"", "log"),
+        ("http_origins = [\"example.org\"]", "http_origins"),
+        ("data_dir = 3", "data_dir"),
+    ] {
+        let error = refused(&format!("\n{line}\n"));
+        assert!(
+            error.contains("line 2") && error.contains(key),
+            "{line}: {error}"
+        );
+    }
+    let key = "metatopia-key".to_owned();
+    let error = refused(&peer(1).replace(&PublicKey([1; 32]).to_string(), &key));
+    assert!(
+        error.contains("line 2") && error.contains("hexadecimal"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_an_error_with_its_line() {
+    let error = refused("log = \"info\"\nwhat is this");
+    assert!(error.contains("line 2"), "{error}");
+}
+
+#[test]
+fn an_unknown_variable_is_an_error_and_foreign_ones_are_not_ours() {
+    for name in [
+        "METATOPIA_LISTEN",
+        "METATOPIA_log",
+        "METATOPIA_",
+        "METATOPIA_PEERS",
+    ] {
+        let error = variable(name, "x").unwrap_err();
+        assert!(matches!(&error, ConfigError::UnknownEnvironment { name: n } if n == name));
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert_eq!(variable("HOME", "/root").unwrap(), Layer::default());
+}
+
+#[test]
+fn a_wrong_variable_is_named_with_its_value() {
+    let error = variable("METATOPIA_HTTP_LISTEN", "somewhere")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("METATOPIA_HTTP_LISTEN") && error.contains("somewhere"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_missing_is_named_in_all_three_ways() {
+    let error = settle([Layer::default()]).unwrap_err().to_string();
+    for name in ["`data_dir`", "--data-dir", "METATOPIA_DATA_DIR"] {
+        assert!(error.contains(name), "{error}");
+    }
+    let data_dir = Layer {
+        data_dir: Some("/data".into()),
+        ..Layer::default()
+    };
+    let error = settle([data_dir]).unwrap_err();
+    assert!(
+        matches!(error, ConfigError::Missing { key: "genesis" }),
+        "{error}"
+    );
+}
+
+#[test]
+fn paths_in_the_file_are_taken_from_its_directory() {
+    let layer = file("data_dir = \"data\"\ngenesis = \"/genesis\"").unwrap();
+    let settings = settle([layer]).unwrap();
+    assert_eq!(settings.data_dir, Path::new("/etc/metatopia/data"));
+    assert_eq!(settings.genesis, Path::new("/genesis"));
+    assert_eq!(settings.node_key, Path::new("/etc/metatopia/data/node.key"));
+}
+
+#[test]
+fn peers_are_read_in_order() {
+    let layer = file(&[peer(1), peer(2)].concat()).unwrap();
+    let peers = settle([layer, least()]).unwrap().peers;
+    let keys: Vec<PublicKey> = peers.iter().map(|peer| peer.key).collect();
+    assert_eq!(keys, [PublicKey([1; 32]), PublicKey([2; 32])]);
+    assert_eq!(peers[1].address.to_string(), "/ip4/192.0.2.2/tcp/8082");
+}
+
+#[test]
+fn peers_that_do_not_fit_together_are_named() {
+    let (key_1, key_2) = (
+        PublicKey([1; 32]).to_string(),
+        PublicKey([2; 32]).to_string(),
+    );
+    let same_key = [peer(1), peer(2).replace(&key_2, &key_1)].concat();
+    assert!(refused(&same_key).contains("peers[1].key"));
+    let same_id = [peer(1), peer(1).replace(&key_1, &key_2)].concat();
+    assert!(refused(&same_id).contains("peers[1].peer_id"));
+    let udp = peer(1).replace("/tcp/8082", "/udp/8082/quic-v1");
+    assert!(refused(&udp).contains("peers[0].address"));
+    let many: String = (0..=31).map(peer).collect();
+    assert!(refused(&many).contains("`peers`: 32 are more than 31"));
+}
+
+#[test]
+fn only_tcp_addresses_can_be_listened_on_for_servers() {
+    for address in [
+        "/ip4/127.0.0.1/udp/1/quic-v1",
+        "/memory/1",
+        "/ip4/127.0.0.1",
+    ] {
+        let error = refused(&format!("p2p_listen = \"{address}\""));
+        assert!(
+            error.contains("p2p_listen") && error.contains(address),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_server_does_not_vote_with_its_node_key() {
+    let error = refused("vote_key = \"same.key\"\nnode_key = \"same.key\"");
+    assert!(error.contains("node_key"), "{error}");
+}
+
+#[test]
+fn a_file_above_the_limit_is_refused() {
+    let mut nonce = [0; 8];
+    getrandom::fill(&mut nonce).unwrap();
+    let name = format!("metatopia-config-{:016x}.toml", u64::from_le_bytes(nonce));
+    let path = std::env::temp_dir().join(name);
+    let text = |bytes: u64| "#".repeat(usize::try_from(bytes).unwrap());
+
+    std::fs::write(&path, text(FILE_BYTES_MAX)).unwrap();
+    let fits = read(&path);
+    std::fs::write(&path, text(FILE_BYTES_MAX + 1)).unwrap();
+    let too_long = read(&path);
+    std::fs::remove_file(&path).unwrap();
+
+    assert_eq!(fits.unwrap(), Layer::default());
+    assert!(
+        matches!(too_long, Err(ConfigError::TooLong { .. })),
+        "{too_long:?}"
+    );
+    let gone = read(&path).unwrap_err().to_string();
+    assert!(gone.contains(path.to_str().unwrap()), "{gone}");
+}

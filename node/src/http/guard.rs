@@ -1,0 +1,113 @@
+//! What every request must pass: who asks, by which name, and how much it brings.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        header::{
+            ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, HOST, ORIGIN, VARY,
+            X_CONTENT_TYPE_OPTIONS,
+        },
+    },
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    BODY_BYTES_MAX, Failure, Origin, Origins,
+    origin::{host, is_address},
+};
+use crate::metrics::Metrics;
+
+pub(super) struct Guard {
+    pub(super) origins: Origins,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+/// A header's text; `Err` when it is there twice, or is no text.
+fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Failure> {
+    let mut values = headers.get_all(&name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => match value.to_str() {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(Failure::bad_request(format!(
+                "the header {name} is not readable"
+            ))),
+        },
+        (Some(_), Some(_)) => Err(Failure::bad_request(format!(
+            "the header {name} is there twice"
+        ))),
+    }
+}
+
+impl Guard {
+    /// The origin that may read the answer, if it is another one than the server's own.
+    ///
+    /// The name matters too: a page can make a name of its own site resolve to this server's address
+    /// (DNS rebinding), and then it is of "the same origin".
+    fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Failure> {
+        let foreign = |what: &str, which: &str| {
+            self.metrics.http_requests_foreign_total.one();
+            let message = format!("{what} `{which}` is not allowed here; see http_origins");
+            Failure::new(StatusCode::FORBIDDEN, "foreign_origin", message)
+        };
+        let called = text(headers, HOST)?.ok_or_else(|| Failure::bad_request("no Host header"))?;
+        let name = host(called).to_ascii_lowercase();
+        if !is_address(&name) && name != "localhost" && !self.origins.has_host(&name) {
+            return Err(foreign("host", called));
+        }
+        match text(headers, ORIGIN)? {
+            None => Ok(None),
+            Some(origin) if origin == Origin::own(called).to_string() => Ok(None),
+            Some(origin) if self.origins.contains(origin) => Ok(headers.get(ORIGIN).cloned()),
+            Some(origin) => Err(foreign("origin", origin)),
+        }
+    }
+}
+
+fn check_body(headers: &HeaderMap) -> Result<(), Failure> {
+    let Some(length) = text(headers, CONTENT_LENGTH)? else {
+        return Ok(());
+    };
+    // What is no number, hyper has refused already.
+    if length
+        .parse::<usize>()
+        .is_ok_and(|length| length <= BODY_BYTES_MAX)
+    {
+        return Ok(());
+    }
+    let message = format!("a body of {length} bytes is above the limit of {BODY_BYTES_MAX}");
+    Err(Failure::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too_large",
+        message,
+    ))
+}
+
+/// Lets a request pass, or says why not.
+pub(super) async fn check(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    guard.metrics.http_requests_total.one();
+    let headers = request.headers();
+    let judged = guard
+        .judge(headers)
+        .and_then(|origin| check_body(headers).map(|()| origin));
+    let (mut response, reader) = match judged {
+        Ok(origin) => (next.run(request).await, origin),
+        Err(failure) => (failure.into_response(), None),
+    };
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(VARY, HeaderValue::from_static("origin"));
+    if let Some(origin) = reader {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    }
+    response
+}

@@ -1,0 +1,100 @@
+//! Questions that only the node's loop can answer.
+//!
+//! A route is a plain function: it reads its parameters, makes a [`Query`] with [`Node::ask`], and
+//! writes the answer. A new question is one more variant here and one more function.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    extract::{Query as Parameters, State, rejection::QueryRejection},
+    http::StatusCode,
+};
+use metatopia_types::{Height, Root};
+use serde::Deserialize;
+use tokio::{
+    sync::{mpsc::error::TrySendError, oneshot},
+    time::timeout,
+};
+
+use super::{Failure, Node, Status};
+
+/// Time that the node's loop has to answer.
+pub const QUERY: Duration = Duration::from_secs(5);
+
+/// A question to the node's loop. Whoever takes it answers it; dropping `reply` means that the loop
+/// is stopping.
+#[derive(Debug)]
+pub enum Query {
+    /// The root of the state after the turn of this height.
+    RootAt {
+        /// The turn.
+        height: Height,
+        /// Who waits.
+        reply: oneshot::Sender<Result<Root, RootUnknown>>,
+    },
+}
+
+/// The root after a height is not known here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no root after that height is known here: only after {oldest} to {newest}")]
+pub struct RootUnknown {
+    /// The oldest height whose root is.
+    pub oldest: Height,
+    /// The newest one.
+    pub newest: Height,
+}
+
+impl Node {
+    /// Asks the node's loop, and waits for its answer.
+    ///
+    /// # Errors
+    /// 503 when too many questions wait or the loop has stopped, 504 when it takes too long.
+    pub async fn ask<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<T>) -> Query,
+    ) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        self.queries
+            .try_send(question(reply))
+            .map_err(|error| match error {
+                TrySendError::Full(_) => Failure::unavailable("too many questions wait"),
+                TrySendError::Closed(_) => Failure::unavailable("the node has stopped"),
+            })?;
+        match timeout(QUERY, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(Failure::unavailable("the node is stopping")),
+            Err(_) => {
+                let message = format!("no answer within {} s", QUERY.as_secs());
+                Err(Failure::new(
+                    StatusCode::GATEWAY_TIMEOUT,
+                    "timeout",
+                    message,
+                ))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct At {
+    at: Option<u64>,
+}
+
+/// The status; with `at`, its root is the one after that height.
+pub(super) async fn status(
+    State(node): State<Node>,
+    parameters: Result<Parameters<At>, QueryRejection>,
+) -> Result<Json<Status>, Failure> {
+    let Parameters(At { at }) =
+        parameters.map_err(|rejection| Failure::bad_request(rejection.body_text()))?;
+    let status = node.status.borrow().clone();
+    let mut status = status.ok_or_else(|| Failure::unavailable("starting"))?;
+    if let Some(height) = at.map(Height) {
+        let root = node.ask(|reply| Query::RootAt { height, reply }).await?;
+        status.root = root.map_err(|unknown| Failure::not_found(unknown.to_string()))?;
+        status.root_height = height;
+    }
+    Ok(Json(status))
+}

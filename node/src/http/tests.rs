@@ -1,0 +1,438 @@
+//! Real requests on loopback. Time-outs here only keep a broken test from hanging.
+
+use metatopia_types::{Digest, Height, PublicKey, Root, SimId, Tick};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use super::*;
+use crate::tls::CertificateHash;
+
+const GUARD: Duration = Duration::from_secs(30);
+
+fn a_status() -> Status {
+    Status {
+        server: PublicKey([1; 32]),
+        sim: SimId(Digest([2; 32])),
+        height: Height(42),
+        tick: Tick(126),
+        root: Root(Digest([3; 32])),
+        root_height: Height(42),
+        proposer: Some(PublicKey([4; 32])),
+        validators: vec![PublicKey([1; 32]), PublicKey([4; 32])],
+        peers: 1,
+        clients: 5,
+        stalled: false,
+        waiting_for: None,
+    }
+}
+
+struct Running {
+    server: HttpServer,
+    status: watch::Sender<Option<Status>>,
+    queries: mpsc::Receiver<Query>,
+}
+
+async fn run(origins: &str, queries_max: usize) -> Running {
+    let (status, published) = watch::channel(None);
+    let (asked, queries) = mpsc::channel(queries_max);
+    let session = Session {
+        sim: SimId(Digest([2; 32])),
+        server: PublicKey([1; 32]),
+        quic: "127.0.0.1:8081".parse().unwrap(),
+        certificate: CertificateHash([5; 32]),
+        wire_version: 1,
+    };
+    let node = Node {
+        status: published,
+        queries: asked,
+        session: Arc::new(session),
+        metrics: Arc::default(),
+        source: Arc::new(SourceOffer::new(Some(
+            "https://example.org/source".to_owned(),
+        ))),
+    };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let server = start(listen, origins.parse().unwrap(), node).await.unwrap();
+    Running {
+        server,
+        status,
+        queries,
+    }
+}
+
+impl Running {
+    /// Sends a request with these header lines; the whole response.
+    async fn send(&self, request: &str, headers: &[&str], body: &[u8]) -> String {
+        let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
+        for line in headers {
+            head.push_str(line);
+            head.push_str("\r\n");
+        }
+        head.push_str("\r\n");
+        let talk = async {
+            let mut stream = TcpStream::connect(self.server.address()).await.unwrap();
+            stream.write_all(head.as_bytes()).await.unwrap();
+            // The server may have hung up on a body that it does not want.
+            let _ = stream.write_all(body).await;
+            let mut response = Vec::new();
+            let _ = stream.read_to_end(&mut response).await;
+            String::from_utf8(response).unwrap()
+        };
+        timeout(GUARD, talk).await.expect("an answer in time")
+    }
+
+    /// Status code, and body as JSON (or text).
+    async fn get(&self, path: &str) -> (u16, Value) {
+        let host = format!("Host: {}", self.server.address());
+        split(&self.send(&format!("GET {path}"), &[&host], b"").await)
+    }
+}
+
+fn split(response: &str) -> (u16, Value) {
+    let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    let body = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
+    (
+        code.unwrap_or_else(|| panic!("no status in {response:?}")),
+        body,
+    )
+}
+
+#[tokio::test]
+async fn the_status_is_what_was_published_last() {
+    let node = run("", 1).await;
+    assert_eq!(node.get("/api/status").await.0, 503);
+
+    node.status.send_replace(Some(a_status()));
+    let (code, body) = node.get("/api/status").await;
+
+    assert_eq!(code, 200);
+    let expected = json!({
+        "server": "01".repeat(32),
+        "sim": "02".repeat(32),
+        "height": 42,
+        "tick": 126,
+        "root": "03".repeat(32),
+        "root_height": 42,
+        "proposer": "04".repeat(32),
+        "validators": ["01".repeat(32), "04".repeat(32)],
+        "peers": 1,
+        "clients": 5,
+        "stalled": false,
+        "waiting_for": null,
+    });
+    assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn the_root_after_a_height_is_asked_of_the_loop() {
+    let mut node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    let mut queries = std::mem::replace(&mut node.queries, mpsc::channel(1).1);
+    let the_loop = async {
+        let Some(Query::RootAt { height, reply }) = queries.recv().await else {
+            panic!()
+        };
+        let known = Root(Digest([9; 32]));
+        let unknown = RootUnknown {
+            oldest: Height(7),
+            newest: Height(42),
+        };
+        reply
+            .send(if height == Height(17) {
+                Ok(known)
+            } else {
+                Err(unknown)
+            })
+            .unwrap();
+        queries
+    };
+
+    let ((code, body), queries) = tokio::join!(node.get("/api/status?at=17"), the_loop);
+    assert_eq!((code, &body["root"]), (200, &json!("09".repeat(32))));
+    assert_eq!(
+        (&body["root_height"], &body["height"]),
+        (&json!(17), &json!(42))
+    );
+
+    let mut queries = queries;
+    let the_loop = async {
+        let Some(Query::RootAt { reply, .. }) = queries.recv().await else {
+            panic!()
+        };
+        reply
+            .send(Err(RootUnknown {
+                oldest: Height(7),
+                newest: Height(42),
+            }))
+            .unwrap();
+    };
+    let ((code, body), ()) = tokio::join!(node.get("/api/status?at=3"), the_loop);
+    assert_eq!((code, &body["error"]["code"]), (404, &json!("not_found")));
+    let message = body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("7 to 42"), "{message}");
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_named() {
+    let node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    for wrong in [
+        "at=yesterday",
+        "at=-1",
+        "at=18446744073709551616",
+        "height=3",
+        "at=",
+    ] {
+        let (code, body) = node.get(&format!("/api/status?{wrong}")).await;
+        assert_eq!(
+            (code, &body["error"]["code"]),
+            (400, &json!("bad_request")),
+            "{wrong}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn questions_above_the_limit_and_to_a_stopped_loop_are_refused() {
+    let mut node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    let waiting = node.get("/api/status?at=1");
+    let crowd = async {
+        // The first question waits, so the second one does not fit.
+        while node.queries.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        node.get("/api/status?at=2").await
+    };
+    let (code, body) = tokio::select! {
+        refused = crowd => refused,
+        answered = waiting => panic!("{answered:?}"),
+    };
+    assert_eq!(code, 503);
+    assert_eq!(body["error"]["message"], "too many questions wait");
+
+    node.queries.close();
+    let (code, body) = node.get("/api/status?at=3").await;
+    assert_eq!(code, 503);
+    assert_eq!(body["error"]["message"], "the node has stopped");
+}
+
+#[tokio::test]
+async fn the_session_tells_how_to_connect() {
+    let (code, body) = run("", 1).await.get("/api/session").await;
+    let expected = json!({
+        "sim": "02".repeat(32),
+        "server": "01".repeat(32),
+        "quic": "127.0.0.1:8081",
+        "certificate": "05".repeat(32),
+        "wire_version": 1,
+    });
+    assert_eq!((code, body), (200, expected));
+}
+
+#[tokio::test]
+async fn a_node_is_ready_when_it_waits_for_nothing() {
+    let node = run("", 1).await;
+    let starting = json!({ "ready": false, "reason": "starting" });
+    assert_eq!(node.get("/health/ready").await, (503, starting));
+
+    let waiting_for = Some("120 turns to catch up".to_owned());
+    node.status.send_replace(Some(Status {
+        waiting_for,
+        ..a_status()
+    }));
+    let behind = json!({ "ready": false, "reason": "120 turns to catch up" });
+    assert_eq!(node.get("/health/ready").await, (503, behind));
+
+    node.status.send_replace(Some(a_status()));
+    assert_eq!(
+        node.get("/health/ready").await,
+        (200, json!({ "ready": true }))
+    );
+    assert_eq!(
+        node.get("/health/live").await,
+        (200, json!({ "live": true }))
+    );
+}
+
+#[tokio::test]
+async fn a_node_whose_loop_is_gone_is_neither_live_nor_ready() {
+    let mut node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    node.status = watch::channel(None).0;
+    assert_eq!(
+        node.get("/health/live").await,
+        (503, json!({ "live": false }))
+    );
+    assert_eq!(node.get("/health/ready").await.0, 503);
+}
+
+#[tokio::test]
+async fn metrics_are_prometheus_text() {
+    let node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    let host = format!("Host: {}", node.server.address());
+    let response = node.send("GET /metrics", &[&host], b"").await;
+    let lowercase = response.to_lowercase();
+    assert!(
+        lowercase.contains("content-type: text/plain; version=0.0.4"),
+        "{response}"
+    );
+    for name in Metrics::NAMES {
+        assert!(response.contains(&format!("\nmetatopia_{name} ")), "{name}");
+    }
+    assert!(response.contains("\nmetatopia_height 42\n"));
+    assert!(response.contains("\nmetatopia_tick 126\n"));
+    assert!(response.contains("\nmetatopia_http_requests_total 1\n"));
+}
+
+#[tokio::test]
+async fn the_source_is_offered() {
+    let (code, body) = run("", 1).await.get("/source").await;
+    assert_eq!(code, 200);
+    assert_eq!(body["licence"], "AGPL-3.0-or-later");
+    assert_eq!(body["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(body["commit"], env!("METATOPIA_BUILD_COMMIT"));
+    assert_eq!(body["url"], "https://example.org/source");
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_json_errors() {
+    let node = run("", 1).await;
+    let (code, body) = node.get("/api/nothing").await;
+    assert_eq!((code, &body["error"]["code"]), (404, &json!("not_found")));
+    let host = format!("Host: {}", node.server.address());
+    let (code, body) = split(&node.send("DELETE /api/status", &[&host], b"").await);
+    assert_eq!(
+        (code, &body["error"]["code"]),
+        (405, &json!("method_not_allowed"))
+    );
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_refused() {
+    let node = run("https://plaza.example", 1).await;
+    let address = node.server.address();
+    let port = address.port();
+    let own = format!("Host: {address}");
+    for (host, origin, code) in [
+        (own.as_str(), None, 200),
+        (&own, Some(format!("http://{address}")), 200),
+        (&own, Some("https://plaza.example".to_owned()), 200),
+        (&own, Some("https://evil.example".to_owned()), 403),
+        (&own, Some(format!("https://{address}")), 403),
+        (&own, Some(format!("http://127.0.0.1:{}", port ^ 1)), 403),
+        (&own, Some("null".to_owned()), 403),
+        ("Host: LocalHost", Some("http://localhost".to_owned()), 200),
+        ("Host: [::1]:9", None, 200),
+        ("Host: plaza.example", None, 200),
+        // A name that somebody else made resolve to this address.
+        ("Host: evil.example", None, 403),
+        (
+            "Host: evil.example",
+            Some("http://evil.example".to_owned()),
+            403,
+        ),
+        ("Host: localhost.evil.example", None, 403),
+        ("X-No-Host: 1", None, 400),
+    ] {
+        let origin_line = origin.as_ref().map(|origin| format!("Origin: {origin}"));
+        let headers: Vec<&str> = [Some(host), origin_line.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect();
+        let response = node.send("GET /api/session", &headers, b"").await;
+        assert_eq!(split(&response).0, code, "{host} {origin:?}");
+        let readable = response
+            .to_lowercase()
+            .contains("access-control-allow-origin");
+        let configured = origin.as_deref() == Some("https://plaza.example");
+        assert_eq!(readable, configured, "{host} {origin:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_origins_in_one_request_are_refused() {
+    let node = run("", 1).await;
+    let host = format!("Host: {}", node.server.address());
+    let own = format!("Origin: http://{}", node.server.address());
+    let headers = [host.as_str(), &own, "Origin: https://evil.example"];
+    assert_eq!(
+        split(&node.send("GET /api/session", &headers, b"").await).0,
+        400
+    );
+}
+
+#[tokio::test]
+async fn a_body_above_the_limit_is_refused() {
+    let node = run("", 1).await;
+    let host = format!("Host: {}", node.server.address());
+    for (bytes, code) in [(BODY_BYTES_MAX, 405), (BODY_BYTES_MAX + 1, 413)] {
+        let length = format!("Content-Length: {bytes}");
+        let body = if code == 405 {
+            vec![b'x'; bytes]
+        } else {
+            Vec::new()
+        };
+        let response = node
+            .send("POST /api/session", &[&host, &length], &body)
+            .await;
+        assert_eq!(split(&response).0, code, "{bytes} bytes");
+    }
+}
+
+#[tokio::test]
+async fn garbage_gets_an_error_and_harms_nobody() {
+    let node = run("", 1).await;
+    let mut stream = TcpStream::connect(node.server.address()).await.unwrap();
+    stream.write_all(&[0xa5; 4_000]).await.unwrap();
+    let mut response = Vec::new();
+    let _ = timeout(GUARD, stream.read_to_end(&mut response))
+        .await
+        .unwrap();
+    assert!(!response.starts_with(b"HTTP/1.1 200"));
+    assert_eq!(node.get("/api/session").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_server_that_is_shut_down_does_not_listen_any_more() {
+    let node = run("", 1).await;
+    let address = node.server.address();
+    // A connection that is kept open holds nothing up.
+    let _idle = TcpStream::connect(address).await.unwrap();
+    timeout(GUARD, node.server.shutdown()).await.unwrap();
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
+    let node = run("", 1).await;
+    let listen = node.server.address();
+    let (status, published) = watch::channel(None);
+    let again = Node {
+        status: published,
+        queries: mpsc::channel(1).0,
+        session: Arc::new(Session {
+            sim: SimId(Digest([2; 32])),
+            server: PublicKey([1; 32]),
+            quic: listen,
+            certificate: CertificateHash([5; 32]),
+            wire_version: 1,
+        }),
+        metrics: Arc::default(),
+        source: Arc::new(SourceOffer::new(None)),
+    };
+    let error = start(listen, Origins::default(), again)
+        .await
+        .unwrap_err()
+        .to_string();
+    drop(status);
+    assert!(
+        error.contains(&listen.to_string()) && error.contains("--http-listen"),
+        "{error}"
+    );
+}

@@ -1,0 +1,285 @@
+//! Key files: one secret each, readable by its owner only.
+//!
+//! ```text
+//! # Secret key of Metatopia. Whoever can read it can act in its name.
+//! # public 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
+//! metatopia-key-1 0000000000000000000000000000000000000000000000000000000000000000
+//! ```
+//! Lines that begin with `#` and empty lines mean nothing; there is exactly one key line. A file
+//! whose group or others have any right, or which belongs to another user, is refused: a key that
+//! others could read is not a secret any more. What is read is wiped from memory after use and
+//! appears in no message.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions, Permissions},
+    io::{self, Read as _, Write as _},
+    os::{
+        fd::OwnedFd,
+        unix::fs::{
+            DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+        },
+    },
+    path::{Path, PathBuf},
+};
+
+use libp2p::identity::Keypair;
+use metatopia_types::{Sign as _, SigningKey};
+use zeroize::Zeroizing;
+
+/// Longest key file, with its comments.
+pub const FILE_BYTES_MAX: usize = 4_096;
+
+/// The first word of a key line; names the format and its version.
+const TAG: &str = "metatopia-key-1";
+
+const COMMENT: &str = "# Secret key of Metatopia. Whoever can read it can act in its name.\n";
+
+/// What is wrong inside a key file. Says nothing of what the file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// Above [`FILE_BYTES_MAX`].
+    #[error("it is longer than {FILE_BYTES_MAX} bytes")]
+    TooLong,
+    /// A line that is neither a comment nor a key.
+    #[error("line {line} is neither a comment nor `{TAG}` and 64 lowercase hexadecimal digits")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+    },
+    /// No key line.
+    #[error("it holds no key")]
+    Empty,
+    /// A second key line.
+    #[error("line {line} holds a second key")]
+    Second {
+        /// Counted from 1.
+        line: usize,
+    },
+}
+
+/// Why a key file was not used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadKeyError {
+    /// It is not there, or cannot be read.
+    #[error("key file {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a directory, a pipe, or something else.
+    #[error("key file {} is not a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Others could read or change it.
+    #[error("key file {} has mode {mode:04o}, which lets others in; `chmod 600` it", path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It belongs to another user.
+    #[error("key file {} belongs to user {owner}, not to user {user}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Who runs this program.
+        user: u32,
+    },
+    /// Its text is not that of a key file.
+    #[error("key file {}: {source}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: FormatError,
+    },
+}
+
+/// Why no key file was made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateKeyError {
+    /// There is something of this name; it is never overwritten.
+    #[error("{} exists; a key is never overwritten", path.display())]
+    Exists {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file or its directory could not be written.
+    #[error("key file {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system has no randomness to give.
+    #[error("no randomness: {0}")]
+    Random(getrandom::Error),
+}
+
+/// Makes a new key and writes it to a new file of mode 0600. Directories that are missing are made
+/// with mode 0700. When this returns, the file is on the disk.
+///
+/// # Errors
+/// See [`CreateKeyError`]; a file that could not be finished is removed.
+pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
+    let mut seed = Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *seed).map_err(CreateKeyError::Random)?;
+    let key = SigningKey::from_seed(*seed);
+    let failed = |source: io::Error| {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::AlreadyExists => CreateKeyError::Exists { path },
+            _ => CreateKeyError::Write { path, source },
+        }
+    };
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .map_err(failed)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    let file = file.map_err(failed)?;
+    let written = write(file, &key).and_then(|()| File::open(directory)?.sync_all());
+    if let Err(error) = written {
+        // Half a key is no use, and would stand in the way of the next try.
+        let _ = std::fs::remove_file(path);
+        return Err(failed(error));
+    }
+    Ok(key)
+}
+
+fn write(mut file: File, key: &SigningKey) -> io::Result<()> {
+    // The mode given at creation is cut by the umask; this one is not.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    write!(file, "{COMMENT}# public {}\n{TAG} ", key.public())?;
+    let mut digits = Zeroizing::new([0; 64]);
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(*key.secret()) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    file.write_all(&*digits)?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Reads a key file.
+///
+/// # Errors
+/// See [`LoadKeyError`]. Whether others may read it is asked of the opened file, so that it cannot
+/// be exchanged between the question and the reading.
+pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
+    let failed = |source| LoadKeyError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(LoadKeyError::NotAFile {
+            path: path.to_owned(),
+        });
+    }
+    let user = user().map_err(failed)?;
+    check(path, metadata.mode() & 0o7777, metadata.uid(), user)?;
+    let mut text = Zeroizing::new([0; FILE_BYTES_MAX + 1]);
+    let mut len = 0;
+    while len < text.len() {
+        match file.read(&mut text[len..]).map_err(failed)? {
+            0 => break,
+            read => len += read,
+        }
+    }
+    parse(&text[..len]).map_err(|source| LoadKeyError::Format {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Is a file of this mode and owner fit to hold a secret of `user`?
+fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyError> {
+    let path = || path.to_owned();
+    if owner != user {
+        return Err(LoadKeyError::Foreign {
+            path: path(),
+            owner,
+            user,
+        });
+    }
+    if mode & 0o077 != 0 {
+        return Err(LoadKeyError::Exposed { path: path(), mode });
+    }
+    Ok(())
+}
+
+/// The user this program acts as. The standard library does not tell, but a new pipe belongs to
+/// whoever made it.
+fn user() -> io::Result<u32> {
+    let (pipe, _other_end) = io::pipe()?;
+    Ok(File::from(OwnedFd::from(pipe)).metadata()?.uid())
+}
+
+fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
+    if text.len() > FILE_BYTES_MAX {
+        return Err(FormatError::TooLong);
+    }
+    let mut key = None;
+    for (line, text) in (1..).zip(text.split(|byte| *byte == b'\n')) {
+        let text = text.trim_ascii();
+        if text.is_empty() || text.starts_with(b"#") {
+            continue;
+        }
+        let digits = text
+            .strip_prefix(TAG.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b" "));
+        let seed = digits
+            .and_then(parse_hex)
+            .ok_or(FormatError::Line { line })?;
+        if key.replace(SigningKey::from_seed(*seed)).is_some() {
+            return Err(FormatError::Second { line });
+        }
+    }
+    key.ok_or(FormatError::Empty)
+}
+
+fn parse_hex(digits: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    if digits.len() != 2 * bytes.len() {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        for digit in pair {
+            let value = DIGITS.iter().position(|known| known == digit)?;
+            *byte = *byte << 4 | u8::try_from(value).expect("one of sixteen");
+        }
+    }
+    Some(bytes)
+}
+
+/// The key as libp2p wants it: a server's node key is what its peer id is the hash of. It is another
+/// key than the one a server votes with.
+#[must_use]
+pub fn peer_keypair(key: &SigningKey) -> Keypair {
+    let mut seed = key.secret();
+    Keypair::ed25519_from_bytes(&mut seed[..]).expect("any 32 bytes are a secret of ed25519")
+}
+
+#[cfg(test)]
+mod tests;
