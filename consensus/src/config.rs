@@ -91,6 +91,31 @@ pub struct Controls {
     pub no_index: bool,
 }
 
+impl Config {
+    /// A server of `sim` that runs `engine`, with the default patience.
+    #[must_use]
+    pub fn new(
+        sim: SimId,
+        engine: u32,
+        turn_length: u64,
+        signer: Arc<dyn Sign>,
+        scheme: Arc<dyn Verify>,
+        fresh_key: bool,
+    ) -> Self {
+        Self {
+            sim,
+            engine,
+            turn_length,
+            signer,
+            scheme,
+            fresh_key,
+            patience: Patience::default(),
+            #[cfg(feature = "controls")]
+            controls: Controls::default(),
+        }
+    }
+}
+
 /// The rules that [`Controls`] breaks, kept in a node whatever it says.
 impl Config {
     #[cfg(not(feature = "controls"))]

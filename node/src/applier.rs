@@ -3,7 +3,7 @@
 use std::{io, sync::Arc, thread};
 
 use metatopia_consensus::Decision;
-use metatopia_sim::{ForkJoin, TurnResult, World};
+use metatopia_sim::{ForkJoin, World};
 use rayon::prelude::*;
 use tokio::sync::mpsc;
 
@@ -43,7 +43,7 @@ impl ForkJoin for Pool {
 pub type Job = (Box<World>, Arc<Decision>);
 
 /// The world after the turn, and what the turn did.
-pub type Applied = (Box<World>, Box<TurnResult>);
+pub type Applied = (Box<World>, Box<metatopia_sim::Applied>);
 
 /// Starts the thread. It ends when there are no more jobs.
 ///

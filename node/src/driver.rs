@@ -2,8 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -12,32 +11,29 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question};
 use metatopia_replica::{Delivery, Effect, Input, Replica, Stage, Status};
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Contact, PublicKey};
-use tokio::sync::{mpsc, oneshot, watch};
+use metatopia_types::{ActId, Contact, Height, PublicKey, Root};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::MissedTickBehavior,
+};
 
 use crate::{
     applier,
     clock::Clock,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    http::{self, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
-    metrics::Metrics,
     storage::{self, Order, StorageError},
 };
 
 /// Questions from HTTP that may wait for the loop.
-pub const ASKS_MAX: usize = 256;
+pub const QUERIES_MAX: usize = 256;
+
+/// The status is published at least so often, also when no turn is decided.
+const PULSE: Duration = Duration::from_secs(1);
 
 /// Acts whose way is being followed for the log; newer ones go unfollowed.
 const FOLLOWED_MAX: usize = 4_096;
-
-/// A question from outside of the sessions, with the way back.
-#[derive(Debug)]
-pub struct Ask {
-    /// What is asked.
-    pub question: Question,
-    /// Where the answer goes.
-    pub reply: oneshot::Sender<Answer>,
-}
 
 /// Why the loop ended.
 #[derive(Debug, thiserror::Error)]
@@ -74,11 +70,9 @@ pub struct Driver {
     /// From the world's thread.
     pub applied: mpsc::Receiver<applier::Applied>,
     /// Questions that came by HTTP.
-    pub asks: mpsc::Receiver<Ask>,
+    pub queries: mpsc::Receiver<Query>,
     /// For whoever wants to know.
-    pub status: watch::Sender<Option<Status>>,
-    /// Figures.
-    pub metrics: Arc<Metrics>,
+    pub status: watch::Sender<Option<http::Status>>,
     /// Where servers are, as this node's configuration says; else as the sim says.
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
 }
@@ -89,11 +83,15 @@ struct Memory {
     peers: BTreeMap<PublicKey, PeerId>,
     servers: BTreeMap<PeerId, PublicKey>,
     up: BTreeMap<PublicKey, PeerId>,
-    replies: BTreeMap<u64, oneshot::Sender<Answer>>,
+    replies: BTreeMap<u64, RootReply>,
     next_token: u64,
     acts: BTreeMap<ActId, (tracing::Span, Instant)>,
     halted: Option<Halt>,
+    /// The height at the start: a server is ready once it has decided something in this life.
+    first_height: Option<Height>,
 }
+
+type RootReply = oneshot::Sender<Result<Root, RootUnknown>>;
 
 impl Driver {
     /// Runs until `stop` says so. Every effect is carried out before the next event is taken.
@@ -103,6 +101,8 @@ impl Driver {
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
         let mut memory = Memory::default();
         self.carry_out(&mut memory).await?;
+        let mut pulse = tokio::time::interval(PULSE);
+        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let deadline = self.replica.deadline().map(|at| self.clock.instant(at).into());
             let input = tokio::select! {
@@ -126,7 +126,13 @@ impl Driver {
                     None => continue,
                 },
                 Some(event) = self.gateway_events.recv() => client(event),
-                Some(ask) = self.asks.recv() => memory.ask(ask),
+                Some(query) = self.queries.recv() => memory.ask(query),
+                _ = pulse.tick() => {
+                    if let Some(status) = self.replica.status(self.clock.now()) {
+                        self.publish(&mut memory, status);
+                    }
+                    continue;
+                }
             };
             self.replica.handle(self.clock.now(), input);
             self.carry_out(&mut memory).await?;
@@ -168,12 +174,12 @@ impl Driver {
                 }
                 Effect::Answer { token, answer } => {
                     if let Some(reply) = memory.replies.remove(&token) {
-                        let _asker_gone = reply.send(answer);
+                        let _asker_gone = reply.send(self.root(&answer));
                     }
                 }
                 Effect::Contacts(contacts) => self.connect(memory, contacts).await,
                 Effect::Traced { act, stage } => memory.trace(act, stage),
-                Effect::Status(status) => self.publish(*status),
+                Effect::Status(status) => self.publish(memory, *status),
                 Effect::Exposed(server) => {
                     tracing::warn!(%server, "signed two things at once; reported");
                 }
@@ -224,11 +230,37 @@ impl Driver {
         memory.peers = wanted;
     }
 
-    fn publish(&self, status: Status) {
-        self.metrics.height.set(status.root_height.0);
-        self.metrics.tick.set(status.tick.0);
-        self.metrics.stalled.set(u64::from(status.stalled));
-        self.status.send_replace(Some(status));
+    fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
+        let newest = self.status.borrow().as_ref().map_or(Height(0), |status| status.root_height);
+        match answer {
+            Answer::Root(root) => Ok(*root),
+            _ => Err(RootUnknown { oldest: Height(0), newest }),
+        }
+    }
+
+    fn publish(&self, memory: &mut Memory, status: Status) {
+        let first = *memory.first_height.get_or_insert(status.height);
+        let waiting_for = match &memory.halted {
+            Some(halt) => Some(format!("it has stopped voting: {halt}")),
+            None if !status.voting => Some("it does not vote yet".to_owned()),
+            None if status.height <= first => Some("no turn was decided yet".to_owned()),
+            None if status.stalled => Some("no turn is being decided".to_owned()),
+            None => None,
+        };
+        self.status.send_replace(Some(http::Status {
+            server: status.server,
+            sim: status.sim,
+            height: status.height,
+            tick: status.tick,
+            root: status.root,
+            root_height: status.root_height,
+            proposer: status.proposer,
+            validators: status.validators,
+            peers: status.peers,
+            clients: status.clients,
+            stalled: status.stalled,
+            waiting_for,
+        }));
     }
 }
 
@@ -254,11 +286,12 @@ impl Memory {
         }
     }
 
-    fn ask(&mut self, ask: Ask) -> Input {
+    fn ask(&mut self, query: Query) -> Input {
         let token = self.next_token;
         self.next_token = self.next_token.wrapping_add(1);
-        self.replies.insert(token, ask.reply);
-        Input::Ask { token, question: ask.question }
+        let Query::RootAt { height, reply } = query;
+        self.replies.insert(token, reply);
+        Input::Ask { token, question: Question::Root { height } }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.

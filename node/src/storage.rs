@@ -143,15 +143,26 @@ fn load(
     Ok(find_decisions(records_after(store, from)?, from, count))
 }
 
-/// The records from a little before the decision of `height` on; all of them when that is the
-/// first height. Reading stops at the first record that cannot be read.
-///
-/// # Errors
-/// When the place cannot be found.
-pub fn records_after(
+/// The records from a little before the decision of `height` on, for reading turns back. Reading
+/// stops at the first record that cannot be read.
+fn records_after(
     store: &Store<RealDisk>,
     height: Height,
 ) -> Result<impl Iterator<Item = Record> + '_, ReadError> {
+    Ok(payloads_after(store, height)?
+        .map_while(|payload| payload.inspect_err(|error| tracing::error!(%error, "log")).ok())
+        .filter_map(|payload| Record::decode(&payload).ok()))
+}
+
+/// The records' bytes from a little before the decision of `height` on; all of them when that is
+/// one of the first heights.
+///
+/// # Errors
+/// When the place cannot be found.
+pub fn payloads_after(
+    store: &Store<RealDisk>,
+    height: Height,
+) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + '_, ReadError> {
     let before = height.minus(RECORDS_BACK_HEIGHTS + 1).filter(|before| before.0 >= 1);
     let start = match before {
         Some(before) => store.find(before.0)?.map(|record| record.position),
@@ -161,7 +172,5 @@ pub fn records_after(
         Some(position) => store.index().iter_from(store.disk(), position)?,
         None => store.index().iter(store.disk()),
     };
-    Ok(records
-        .map_while(|record| record.inspect_err(|error| tracing::error!(%error, "log")).ok())
-        .filter_map(|record| Record::decode(&record.payload).ok()))
+    Ok(records.map(|record| record.map(|record| record.payload)))
 }

@@ -1,0 +1,314 @@
+//! One server process: puts disk, world, lanes, gateway and HTTP around a replica, and runs it.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
+
+use libp2p::Multiaddr;
+use metatopia_consensus::{self as consensus, Base, Record};
+use metatopia_replica::{Config, Replica, decode_snapshot};
+use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
+use metatopia_store::{Identity, Opening, ReadError, Store, TailReport, newest_snapshot};
+use metatopia_types::{
+    Ed25519, Height, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
+};
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    applier::{self, Pool},
+    bind::BindError,
+    clock::Clock,
+    config::Settings,
+    disk::{OpenDiskError, RealDisk},
+    driver::{Driver, DriverError, QUERIES_MAX},
+    gateway::{self, GatewayLimits},
+    http::{self, Session, SourceOffer},
+    keys::{self, LoadKeyError},
+    lanes,
+    metrics::Metrics,
+    storage::{self, ORDERS_MAX},
+};
+
+/// Why a server does not run, or stopped running.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The genesis cannot be read.
+    #[error("genesis {}: {source}", path.display())]
+    ReadGenesis {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The genesis is none.
+    #[error("genesis {}: {source}", path.display())]
+    Genesis {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: GenesisError,
+    },
+    /// A key cannot be used.
+    #[error(transparent)]
+    Key(#[from] LoadKeyError),
+    /// The data directory cannot be opened.
+    #[error(transparent)]
+    Disk(#[from] OpenDiskError),
+    /// The data directory is not this server's, or is damaged.
+    #[error("data directory {}: {source}", path.display())]
+    Store {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: metatopia_store::OpenError,
+    },
+    /// The log cannot be read.
+    #[error("log in {}: {source}", path.display())]
+    Log {
+        /// The directory.
+        path: PathBuf,
+        /// Where and why.
+        source: ReadError,
+    },
+    /// A record of the log is none of ours.
+    #[error("log in {}: a record is not of this version: {source}", path.display())]
+    Record {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: wire::DecodeError,
+    },
+    /// The records contradict each other.
+    #[error("log in {}: {source}", path.display())]
+    Records {
+        /// The directory.
+        path: PathBuf,
+        /// How.
+        source: consensus::OpenError,
+    },
+    /// The mark that a key was used cannot be set.
+    #[error("cannot write {}: {source}", path.display())]
+    Mark {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(String),
+    /// Servers cannot be listened for.
+    #[error("for other servers: {0}")]
+    Lanes(#[from] lanes::StartError),
+    /// Clients cannot be listened for.
+    #[error("for clients: {0}")]
+    Gateway(#[from] gateway::StartError),
+    /// HTTP cannot be listened for.
+    #[error("for HTTP: {0}")]
+    Http(#[from] BindError),
+    /// The server stopped by itself.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// What a data directory holds, ready to go on from.
+struct Kept {
+    store: Store<RealDisk>,
+    base: Base,
+    world: World,
+    records: Vec<Record>,
+    first_start: bool,
+}
+
+/// Runs one server until `stop` says so.
+///
+/// # Errors
+/// See [`ServerError`]; each names the file, address or key that is wrong.
+pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), ServerError> {
+    let (genesis, encoded) = read_genesis(&settings.genesis)?;
+    let sim = genesis.id();
+    let signer = keys::load(&settings.vote_key)?;
+    let node_key = keys::load(&settings.node_key)?;
+    let server = signer.public();
+    let kept = open(&settings, &genesis, sim, server)?;
+    let mark = mark_path(&settings.vote_key);
+    let fresh_key = kept.first_start && !mark.exists();
+    fs::write(&mark, format!("{sim}\n"))
+        .map_err(|source| ServerError::Mark { path: mark.clone(), source })?;
+    tracing::info!(%sim, %server, height = %kept.base.height, "starting");
+
+    let clock = Clock::default();
+    let metrics = Arc::new(Metrics::default());
+    let config = replica_config(&genesis, encoded, signer, fresh_key);
+    let Kept { store, base, world, records, .. } = kept;
+    let replica = Replica::open(config, base, world, records, clock.now()).map_err(|source| {
+        ServerError::Records { path: settings.data_dir.clone(), source }
+    })?;
+
+    let (orders, ordered) = mpsc::channel(ORDERS_MAX);
+    // Each order has at most one answer, so the disk's thread never waits for the loop.
+    let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
+    let (jobs, jobbed) = mpsc::channel(1);
+    let (finished, applied) = mpsc::channel(1);
+    let threads = thread::available_parallelism().map_or(1, Into::into);
+    let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
+    let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
+    let disk_thread = storage::start(store, ordered, done).map_err(no_thread)?;
+    applier::start(pool, jobbed, finished).map_err(no_thread)?;
+
+    let keypair = keys::peer_keypair(&node_key);
+    let (lanes, lane_events) =
+        lanes::start(keypair, &settings.p2p_listen, lanes::Config::default(), Arc::clone(&metrics))
+            .await?;
+    let limits = GatewayLimits {
+        clients_max: settings.clients_max,
+        clients_per_ip_max: settings.clients_per_ip_max,
+        ..GatewayLimits::default()
+    };
+    let (gateway, gateway_events) =
+        gateway::start(settings.client_listen, limits, Arc::clone(&metrics))?;
+    let (status, watched) = watch::channel(None);
+    let (asked, queries) = mpsc::channel(QUERIES_MAX);
+    let session = Session {
+        sim,
+        server,
+        quic: gateway.address(),
+        certificate: gateway.certificate(),
+        wire_version: metatopia_protocol::VERSION,
+    };
+    let node = http::Node {
+        status: watched,
+        queries: asked,
+        session: Arc::new(session),
+        metrics,
+        source: Arc::new(SourceOffer::new(settings.source_url.clone())),
+    };
+    let origins = settings.http_origins.clone();
+    let http = http::start(settings.http_listen, origins, node).await?;
+    tracing::info!(http = %http.address(), clients = %gateway.address(), servers = %lanes.address(), "listening");
+    let driver = Driver {
+        replica,
+        clock,
+        lanes,
+        lane_events,
+        gateway,
+        gateway_events,
+        orders,
+        stored,
+        jobs,
+        applied,
+        queries,
+        status,
+        addresses: addresses(&settings),
+    };
+    let ended = driver.run(stop).await;
+    http.shutdown().await;
+    // The disk's thread ends once its orders have: everything appended is on its way to the disk.
+    let _joined = tokio::task::spawn_blocking(move || disk_thread.join()).await;
+    Ok(ended?)
+}
+
+fn read_genesis(path: &Path) -> Result<(Genesis, Vec<u8>), ServerError> {
+    let bytes = fs::read(path)
+        .map_err(|source| ServerError::ReadGenesis { path: path.to_owned(), source })?;
+    let genesis = Genesis::decode(&bytes)
+        .map_err(|source| ServerError::Genesis { path: path.to_owned(), source })?;
+    Ok((genesis, bytes))
+}
+
+/// Opens the data directory, and goes back to the newest snapshot that is whole.
+fn open(
+    settings: &Settings,
+    genesis: &Genesis,
+    sim: SimId,
+    server: PublicKey,
+) -> Result<Kept, ServerError> {
+    let path = || settings.data_dir.clone();
+    let disk = RealDisk::open(&settings.data_dir)?;
+    let opening = Opening::new(Identity { sim, server });
+    let opened = Store::open(disk, opening)
+        .map_err(|source| ServerError::Store { path: path(), source })?;
+    if let Some(tail) = &opened.tail {
+        report_tail(tail);
+    }
+    let (base, world) = start_from(&opened.store, genesis, settings)?;
+    let failed = |source| ServerError::Log { path: path(), source };
+    let mut records = Vec::new();
+    for record in storage::payloads_after(&opened.store, base.height.plus(1)).map_err(failed)? {
+        let payload = record.map_err(failed)?;
+        let record = Record::decode(&payload)
+            .map_err(|source| ServerError::Record { path: path(), source })?;
+        records.push(record);
+    }
+    let first_start = opened.first_start;
+    Ok(Kept { store: opened.store, base, world, records, first_start })
+}
+
+fn report_tail(tail: &TailReport) {
+    tracing::warn!(?tail, "the log ended in a torn record, which was cut off");
+}
+
+fn start_from(
+    store: &Store<RealDisk>,
+    genesis: &Genesis,
+    settings: &Settings,
+) -> Result<(Base, World), ServerError> {
+    let tools = Tools::new(Arc::new(Ed25519));
+    match newest_snapshot(store.disk()) {
+        Ok(newest) => {
+            for error in newest.passed_over {
+                tracing::warn!(%error, "snapshot passed over");
+            }
+            if let Some(snapshot) = newest.snapshot {
+                match decode_snapshot(&snapshot.bytes, &tools) {
+                    Ok(start) => return Ok(start),
+                    Err(error) => tracing::warn!(%error, "snapshot passed over"),
+                }
+            }
+        }
+        Err(error) => tracing::warn!(%error, "no snapshot can be read"),
+    }
+    let broken = |source| ServerError::Genesis { path: settings.genesis.clone(), source };
+    let world = World::genesis(genesis, &tools).map_err(broken)?;
+    let set = world.validators(Height(1)).expect("a world at genesis knows its first validators");
+    Ok((Base::genesis(Millis(0), world.root(), set), world))
+}
+
+fn replica_config(
+    genesis: &Genesis,
+    encoded: Vec<u8>,
+    signer: SigningKey,
+    fresh_key: bool,
+) -> Config {
+    let sim = genesis.id();
+    let ticks = u64::from(genesis.parameters.ticks_per_turn);
+    let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).expect("the operating system gives random bytes");
+    let agreement = consensus::Config::new(
+        sim,
+        ENGINE,
+        turn_length,
+        Arc::new(signer),
+        Arc::new(Ed25519),
+        fresh_key,
+    );
+    let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
+    Config { sim, genesis: Arc::new(encoded), agreement, turns_per_second, seed }
+}
+
+/// Beside a vote key: says that it has signed. A key that comes without its log must not vote where
+/// it may have voted before.
+fn mark_path(vote_key: &Path) -> PathBuf {
+    let mut name = vote_key.as_os_str().to_owned();
+    name.push(".used");
+    name.into()
+}
+
+fn addresses(settings: &Settings) -> BTreeMap<PublicKey, Vec<Multiaddr>> {
+    settings.peers.iter().map(|peer| (peer.key, vec![peer.address.clone()])).collect()
+}
