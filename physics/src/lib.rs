@@ -12,17 +12,19 @@
 //!   Every other structure is made anew in each step.
 //! - The order of commands on different bodies makes no difference.
 //! - Whatever a script asks for is rounded and moved into the [`limits`], or refused. Nothing can
-//!   make a step panic, overflow or take more than a bounded time.
+//!   make a step panic, overflow or take more than a bounded time, and a heap of bodies in one place
+//!   costs nobody else a contact.
 //! - What rests costs nothing: slow bodies get a velocity of exactly zero, and a region in which
 //!   everything rests does not change by a single bit.
 //!
 //! # What it cannot do
 //!
 //! It has circles and rectangles only, no joints, no ray casts and no ghosts of neighbour regions.
-//! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a wall.
-//! A box that slides along a wall made of several rectangles can catch on their seams; a circle
-//! does not. Placing a body by [`Region::set_pose`] does not push what is on the way: only a
-//! velocity does.
+//! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a wall
+//! but what a kinematic body crushes against it. A drift that is slower than [`limits::REST_SPEED`]
+//! ends after half a second. A box that slides along a wall made of several rectangles can catch on
+//! their seams; a circle does not. Placing a body by [`Region::set_pose`] does not push what is on
+//! the way: only a velocity does.
 //!
 //! # Formats
 //!

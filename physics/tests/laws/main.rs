@@ -1,10 +1,12 @@
 //! The laws of a region, as anybody outside can check them.
 
+mod collisions;
 mod commands;
 mod determinism;
 mod events;
 mod golden;
-mod matter;
 mod queries;
+mod rest;
 mod restoring;
 mod scenes;
+mod walls;

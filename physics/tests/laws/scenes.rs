@@ -43,6 +43,12 @@ pub(crate) fn body(region: &Region, id: u64) -> &Body {
     region.body(ObjectId(id)).expect("a scene's bodies stay")
 }
 
+pub(crate) fn run(region: &mut Region, steps: usize) {
+    for _ in 0..steps {
+        region.step();
+    }
+}
+
 /// Four walls, ids 1 to 4, around a square of this half width.
 pub(crate) fn yard(region: &mut Region, half: i64) {
     for (id, (x, y)) in (1..).zip([(half, 0), (-half, 0), (0, half), (0, -half)]) {

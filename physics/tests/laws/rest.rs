@@ -1,0 +1,173 @@
+//! How bodies come to rest, and stay there.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Pose, Region};
+use metatopia_types::ObjectId;
+
+use crate::scenes::{at, body, circle, cm, moving, put, rect, run, yard};
+
+#[test]
+fn friction_stops_a_sliding_crate_and_ice_does_not() {
+    let slide = |friction: i64| {
+        let mut region = Region::new();
+        yard(&mut region, 900);
+        let crate_ = BodySpec {
+            mass: Fx::from_int(10),
+            friction: cm(friction),
+            velocity: at(0, 400),
+            fixed_rotation: true,
+            ..moving(rect(40, 40), at(860, -700))
+        };
+        put(&mut region, 10, crate_);
+        for step in 0..120 {
+            // A steady push of 10 m/s^2 against the wall.
+            region
+                .impulse(ObjectId(10), Vec2::new(Fx::from_ratio(100, 60), Fx::ZERO))
+                .expect("dynamic");
+            region.step();
+            if friction == 0 {
+                let speed = body(&region, 10).velocity().y;
+                assert!(speed > cm(399), "step {step}: {speed}");
+            }
+        }
+        body(&region, 10).clone()
+    };
+
+    // With the walls' one half: a coefficient of sqrt(1/2 * 1/2), so 5 m/s^2: at rest after 0.8 s.
+    let stopped = slide(50);
+    assert!(
+        stopped.velocity().y.saturating_abs() < cm(2),
+        "{:?}",
+        stopped.velocity()
+    );
+    let way = stopped.position().y.saturating_add(cm(700));
+    assert!(
+        way > cm(140) && way < cm(180),
+        "slid {way} m, where 1.6 were expected"
+    );
+    slide(0);
+}
+
+#[test]
+fn damping_stops_what_nothing_touches() {
+    let mut region = Region::new();
+    let ball = BodySpec {
+        velocity: at(500, -300),
+        spin: Fx::from_int(5),
+        linear_damping: Fx::from_int(2),
+        angular_damping: Fx::from_int(2),
+        ..moving(circle(30), at(0, 0))
+    };
+    put(&mut region, 1, ball);
+
+    run(&mut region, 600);
+
+    let ball = body(&region, 1);
+    assert!(ball.is_at_rest());
+    // The way of an exponential decay is velocity / damping.
+    assert!(ball.position().x.saturating_sub(cm(250)).saturating_abs() < cm(3));
+    assert!(ball.position().y.saturating_sub(cm(-150)).saturating_abs() < cm(3));
+}
+
+#[test]
+fn a_pile_pressed_together_stays_together_and_comes_to_rest() {
+    let mut region = Region::new();
+    yard(&mut region, 200);
+    for place in 0..25_i64 {
+        let crate_ = BodySpec {
+            linear_damping: Fx::from_int(4),
+            angular_damping: Fx::from_int(4),
+            ..moving(rect(36, 36), at(place % 5 * 78 - 156, place / 5 * 78 - 156))
+        };
+        put(&mut region, 10 + place as u64, crate_);
+    }
+    for _ in 0..240 {
+        for id in 10..35 {
+            region
+                .impulse(ObjectId(id), Vec2::new(cm(20), cm(10)))
+                .expect("dynamic");
+        }
+        region.step();
+    }
+    run(&mut region, 300);
+
+    assert!(region.is_still());
+    for id in 10..35 {
+        let place = body(&region, id).position();
+        let inside = |x: Fx| x.saturating_abs() < cm(165);
+        assert!(inside(place.x) && inside(place.y), "{id} is at {place:?}");
+    }
+    for a in 10..35 {
+        for b in 10..a {
+            let way = body(&region, a)
+                .position()
+                .saturating_sub(body(&region, b).position());
+            assert!(way.length() > cm(70), "{a} is inside {b}");
+        }
+    }
+}
+
+#[test]
+fn a_rested_region_does_not_change_by_a_bit_until_something_is_done() {
+    let mut region = Region::new();
+    yard(&mut region, 300);
+    for id in 10..20 {
+        let place = at((id as i64 - 15) * 40, id as i64 % 3 * 70);
+        let damped = BodySpec {
+            linear_damping: cm(200),
+            ..moving(rect(22, 22), place)
+        };
+        put(
+            &mut region,
+            id,
+            BodySpec {
+                velocity: at(100, -50),
+                ..damped
+            },
+        );
+    }
+    run(&mut region, 1_200);
+    assert!(region.is_still());
+    let before = region.clone();
+
+    run(&mut region, 1_000);
+    assert_eq!(region, before);
+
+    // Neither do commands that ask for what is so already.
+    let (place, angle) = (body(&region, 12).position(), body(&region, 12).angle());
+    region
+        .set_velocity(ObjectId(12), Vec2::ZERO)
+        .expect("dynamic");
+    region.impulse(ObjectId(12), Vec2::ZERO).expect("dynamic");
+    assert!(region.is_still());
+    let pose = Pose {
+        position: place.saturating_add(at(1, 0)),
+        angle,
+    };
+    region.set_pose(ObjectId(12), pose).expect("it is there");
+    assert!(!region.is_still());
+}
+
+#[test]
+fn a_hit_wakes_what_rests_against_each_other() {
+    let mut region = Region::new();
+    for id in 1..=5_i64 {
+        put(&mut region, id as u64, moving(circle(25), at(id * 50, 0)));
+    }
+    run(&mut region, 60);
+    assert!(region.is_still());
+
+    put(
+        &mut region,
+        9,
+        BodySpec {
+            velocity: at(500, 0),
+            ..moving(circle(25), at(-100, 0))
+        },
+    );
+    run(&mut region, 60);
+
+    for id in 1..=5 {
+        assert!(body(&region, id).velocity().x > cm(20), "{id} stands");
+    }
+}
