@@ -3,7 +3,7 @@
 use std::{path::Path, process::Command};
 
 /// What the program is made of; when none of it changed, neither did the answer.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 9] = [
     "Cargo.toml",
     "Cargo.lock",
     "client",
@@ -13,23 +13,19 @@ const SOURCES: [&str; 10] = [
     "scenarios",
     "scripting",
     "sim",
-    ".git/HEAD",
 ];
 
 fn main() {
     let manifest = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let root = Path::new(&manifest).join("..");
-    for source in SOURCES.map(|source| root.join(source)) {
-        if source.exists() {
-            println!("cargo::rerun-if-changed={}", source.display());
-        }
+    let mut watched: Vec<_> = SOURCES.iter().map(|source| root.join(source)).collect();
+    // What is checked out; and the branch, which moves without its name in HEAD changing.
+    let branch = git(&root, &["symbolic-ref", "--quiet", "HEAD"]);
+    for name in ["HEAD".to_owned()].into_iter().chain(branch) {
+        watched.extend(git(&root, &["rev-parse", "--git-path", &name]).map(|path| root.join(path)));
     }
-    // A branch moves without its name in HEAD changing.
-    if let Some(branch) = git(&root, &["symbolic-ref", "--quiet", "HEAD"]) {
-        let file = root.join(".git").join(branch);
-        if file.exists() {
-            println!("cargo::rerun-if-changed={}", file.display());
-        }
+    for path in watched.iter().filter(|path| path.exists()) {
+        println!("cargo::rerun-if-changed={}", path.display());
     }
     let (commit, modified) = source(&root).unwrap_or(("unknown".to_owned(), "unknown"));
     println!("cargo::rustc-env=METATOPIA_BUILD_COMMIT={commit}");

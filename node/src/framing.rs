@@ -122,15 +122,15 @@ impl Decoder {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use proptest::{collection::vec, prelude::*};
 
     use super::*;
 
     proptest! {
         #[test]
         fn frames_survive_any_cutting_of_the_stream(
-            frames in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..8),
-            cuts in proptest::collection::vec(1usize..40, 1..20),
+            frames in vec(vec(any::<u8>(), 0..300), 0..8),
+            cuts in vec(1usize..40, 1..20),
         ) {
             let mut wire = Vec::new();
             frames.iter().for_each(|frame| encode(frame, &mut wire));
@@ -150,7 +150,7 @@ mod tests {
 
         #[test]
         fn decoder_never_panics_on_arbitrary_bytes(
-            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            bytes in vec(any::<u8>(), 0..200),
             max in 0usize..100,
         ) {
             let (mut decoder, mut input) = (Decoder::new(max), &bytes[..]);

@@ -1,10 +1,10 @@
 //! The gateway: sessions of byte frames with clients, over QUIC.
 //!
-//! [`start`] opens a QUIC endpoint with a certificate of its own, whose hash must be told to clients
-//! by other means (`/api/session` does). A client connects with the protocol [`ALPN`]; the server
-//! opens one bidirectional stream, and both sides write frames on it: `u32` little-endian length,
-//! then 1 or more bytes. **The server speaks first.** A client that has not sent a whole frame
-//! within [`GatewayLimits::handshake`] is closed. What frames mean is not known here.
+//! [`start`] opens a QUIC endpoint with a certificate of its own, whose hash must be told to
+//! clients by other means (`/api/session` does). A client connects with the protocol [`ALPN`]; the
+//! server opens one bidirectional stream, and both sides write frames on it: `u32` little-endian
+//! length, then 1 or more bytes. **The server speaks first.** A client that has not sent a whole
+//! frame within [`GatewayLimits::handshake`] is closed. What frames mean is not known here.
 //!
 //! Frames to a client are either *reliable* (a bounded queue; a client for which it overflows is
 //! closed) or *latest* (one place: a newer frame replaces one that was not written yet). Nothing a
@@ -70,7 +70,8 @@ pub use limits::GatewayLimits;
 pub const ALPN: &[u8] = b"metatopia/1";
 
 /// Events of all clients that may wait for the receiver. Beyond it the clients' streams are not
-/// read, each client waiting in line for one frame at a time, so that a talkative one delays nobody.
+/// read, each client waiting in line for one frame at a time, so that a talkative one delays
+/// nobody.
 pub const EVENTS_MAX: usize = 1_024;
 
 /// Longest reason given for a close, in bytes of UTF-8; longer ones are cut.
@@ -164,8 +165,8 @@ pub enum GatewayEvent {
 pub enum Delivery {
     /// Every frame arrives, in order, or the session ends.
     Reliable,
-    /// Only the newest matters: it replaces one that was not written yet. Between reliable frames it
-    /// may arrive in any place.
+    /// Only the newest matters: it replaces one that was not written yet. Between reliable frames
+    /// it may arrive in any place.
     Latest,
 }
 
@@ -295,8 +296,8 @@ impl GatewayHandle {
         }
     }
 
-    /// Takes no more clients, closes all with [`CloseCode::SHUTDOWN`], and waits until they know, at
-    /// most about twice [`GatewayLimits::linger`].
+    /// Takes no more clients, closes all with [`CloseCode::SHUTDOWN`], and waits until they know,
+    /// at most about twice [`GatewayLimits::linger`].
     pub async fn shutdown(&self) {
         let endpoint = &self.0.endpoint;
         endpoint.set_server_config(None);

@@ -7,15 +7,16 @@
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
 //! | `GET /metrics` | [`Metrics`] for Prometheus |
-//! | `GET /source` | [`SourceOffer`] as JSON: the source of this very program, as its licence asks |
+//! | `GET /source` | [`SourceOffer`] as JSON: this very program's source, as its licence asks |
 //!
 //! The node's loop publishes its status in a [`watch`] channel and answers [`Query`]s; the server
-//! itself knows nothing of worlds. Errors are JSON: `{"error":{"code":"not_found","message":".."}}`.
+//! itself knows nothing of worlds. Errors are JSON:
+//! `{"error":{"code":"not_found","message":".."}}`.
 //!
-//! It answers pages of its own origin and of the configured ones only, and only if it is called by a
-//! name that is its own (an IP address, `localhost`, or the host of a configured origin), so that no
-//! page of another site can read or act through a visitor's browser. Connections, their idle time,
-//! the size of bodies and the time of a query are limited.
+//! It answers pages of its own origin and of the configured ones only, and only if it is called by
+//! a name that is its own (an IP address, `localhost`, or the host of a configured origin), so that
+//! no page of another site can read or act through a visitor's browser. Connections, their idle
+//! time, the size of bodies and the time of a query are limited.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -61,7 +62,8 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 /// What the server tells about, and whom it asks.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What the node's loop publishes; `None` until it does. When the loop is gone, so is the sender.
+    /// What the node's loop publishes; `None` until it does. When the loop is gone, so is the
+    /// sender.
     pub status: watch::Receiver<Option<Status>>,
     /// Where the node's loop takes questions from.
     pub queries: mpsc::Sender<Query>,

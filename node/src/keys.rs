@@ -75,7 +75,7 @@ pub enum LoadKeyError {
         path: PathBuf,
     },
     /// Others could read or change it.
-    #[error("key file {} has mode {mode:04o}, which lets others in; `chmod 600` it", path.display())]
+    #[error("key file {} has mode {mode:04o}, which lets others in: chmod 600", path.display())]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -273,8 +273,8 @@ fn parse_hex(digits: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     Some(bytes)
 }
 
-/// The key as libp2p wants it: a server's node key is what its peer id is the hash of. It is another
-/// key than the one a server votes with.
+/// The key as libp2p wants it: a server's node key is what its peer id is the hash of. It is
+/// another key than the one a server votes with.
 #[must_use]
 pub fn peer_keypair(key: &SigningKey) -> Keypair {
     let mut seed = key.secret();

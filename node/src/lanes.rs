@@ -6,8 +6,8 @@
 //! not known here, and nothing that must last may rest on a session: after `PeerUp` the caller says
 //! again what still matters.
 //!
-//! * Only allowed peers are spoken to. Who a peer is, the noise handshake proves: a [`PeerId`] is the
-//!   hash of its node key, which is another key than the one a server votes with.
+//! * Only allowed peers are spoken to. Who a peer is, the noise handshake proves: a [`PeerId`] is
+//!   the hash of its node key, which is another key than the one a server votes with.
 //! * A peer that does not read as fast as frames are sent to it loses its session. It never loses a
 //!   frame inside a session.
 //! * Each side writes at least a heartbeat every 250 ms; a peer that is silent for 1 s loses its
@@ -38,11 +38,11 @@
 //! let metrics = Default::default;
 //!
 //! let (a, _events_a) = lanes::start(key_a, &local, Config::default(), metrics()).await.unwrap();
-//! let (b, mut events_b) = lanes::start(key_b, &local, Config::default(), metrics()).await.unwrap();
+//! let (b, mut events) = lanes::start(key_b, &local, Config::default(), metrics()).await.unwrap();
 //! a.allow(id_b, vec![]).await;
 //! b.allow(id_a, vec![a.address().clone()]).await;
 //!
-//! assert!(matches!(events_b.recv().await, Some(LaneEvent::PeerUp(peer)) if peer == id_a));
+//! assert!(matches!(events.recv().await, Some(LaneEvent::PeerUp(peer)) if peer == id_a));
 //! # });
 //! ```
 
@@ -244,10 +244,11 @@ impl LanesHandle {
         Ok(())
     }
 
-    /// Allows `peer`; dials it if `addresses` is not empty, else waits to be dialled. For a peer that
-    /// is allowed already, replaces its addresses.
+    /// Allows `peer`; dials it if `addresses` is not empty, else waits to be dialled. For a peer
+    /// that is allowed already, replaces its addresses.
     pub async fn allow(&self, peer: PeerId, addresses: Vec<Multiaddr>) {
-        // The task on the other side ends only with the last handle, or when nobody receives events.
+        // The task on the other side ends only with the last handle, or when nobody receives
+        // events.
         let _ = self.orders.send(Order::Allow(peer, addresses)).await;
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The source address of a first packet can be forged. So a handshake that has not proved its
 //! address counts towards one small common limit and never towards an address' own: nobody can use
-//! up the places of somebody else's address. Above the common limit a newcomer is asked to prove its
-//! address, at no cost for us (a QUIC Retry, for which nothing is remembered).
+//! up the places of somebody else's address. Above the common limit a newcomer is asked to prove
+//! its address, at no cost for us (a QUIC Retry, for which nothing is remembered).
 
 use std::{
     collections::BTreeMap,

@@ -9,7 +9,8 @@ use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, SERVER_FRAME_BYTES_MAX};
 /// Held for one client at most: [`reliable_bytes_max`](Self::reliable_bytes_max), one latest frame,
 /// 128 KiB that were sent and not acknowledged, and inwards
 /// [`receive_bytes_max`](Self::receive_bytes_max), one frame, and a window of 64 KiB. For all
-/// clients, outwards: [`held_bytes_max`](Self::held_bytes_max) and at most that again in fair shares.
+/// clients, outwards: [`held_bytes_max`](Self::held_bytes_max) and at most that again in fair
+/// shares.
 #[derive(Debug, Clone, Copy)]
 pub struct GatewayLimits {
     /// Clients at once, also those in their handshake.

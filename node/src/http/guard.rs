@@ -46,8 +46,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Failure> 
 impl Guard {
     /// The origin that may read the answer, if it is another one than the server's own.
     ///
-    /// The name matters too: a page can make a name of its own site resolve to this server's address
-    /// (DNS rebinding), and then it is of "the same origin".
+    /// The name matters too: a page can make a name of its own site resolve to this server's
+    /// address (DNS rebinding), and then it is of "the same origin".
     fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Failure> {
         let foreign = |what: &str, which: &str| {
             self.metrics.http_requests_foreign_total.one();

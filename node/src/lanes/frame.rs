@@ -1,7 +1,7 @@
 //! One session: frames, heartbeats and budgets over two byte streams.
 //!
-//! A frame of length zero is a heartbeat and is never delivered. Each side writes one at least every
-//! [`LaneLimits::heartbeat`], so silence means that the other side hangs, or is gone.
+//! A frame of length zero is a heartbeat and is never delivered. Each side writes one at least
+//! every [`LaneLimits::heartbeat`], so silence means that the other side hangs, or is gone.
 
 use std::{io, sync::Arc, time::Duration};
 

@@ -55,10 +55,17 @@ pub(super) struct Opened {
 #[error("{0} is no server of this sim")]
 pub(super) struct Stranger(PeerId);
 
+/// The peer connected a moment ago.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} connects too often")]
+pub(super) struct Restless(PeerId);
+
 struct Peer {
     addresses: Vec<Multiaddr>,
     link: Link,
     backoff: Duration,
+    /// When it was last let in.
+    came: Option<Instant>,
 }
 
 enum Link {
@@ -129,6 +136,7 @@ impl Behaviour {
             addresses: Vec::new(),
             link: Link::Down(Instant::now() + wait),
             backoff: first,
+            came: None,
         };
         self.peers.entry(peer).or_insert_with(fresh).addresses = addresses;
         self.wake();
@@ -273,7 +281,17 @@ impl NetworkBehaviour for Behaviour {
         _: &Multiaddr,
         _: &Multiaddr,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        self.handler(peer)
+        let handler = self.handler(peer)?;
+        let now = Instant::now();
+        if let Some(p) = self.peers.get_mut(&peer) {
+            // Every new connection replaces a session: an allowed peer that lies must not make that
+            // happen more often than one that tells the truth would.
+            if p.came.is_some_and(|came| now - came < self.redial.first) {
+                return Err(ConnectionDenied::new(Restless(peer)));
+            }
+            p.came = Some(now);
+        }
+        Ok(handler)
     }
 
     fn handle_established_outbound_connection(

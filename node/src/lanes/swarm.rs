@@ -32,7 +32,8 @@ const LANE: StreamProtocol = StreamProtocol::new("/metatopia/lane/1");
 pub const HANDSHAKES_MAX: u32 = 32;
 
 /// Connections of one allowed peer that may exist at once: the one in use, the one that replaces
-/// it, and what is being closed. (One would keep a restarted peer out until the old one is noticed.)
+/// it, and what is being closed. (One would keep a restarted peer out until the old one is
+/// noticed.)
 pub const CONNECTIONS_PER_PEER_MAX: u32 = 4;
 
 /// Substreams of one connection: a lane each way, a ping each way, and spare.

@@ -259,7 +259,8 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
     join(&mut a, &mut b).await;
     join(&mut a, &mut c).await;
 
-    // What both budgets, the windows of the stream and the buffers of the system hold; then no more.
+    // What both budgets, the windows of the stream and the buffers of the system hold; then no
+    // more.
     let bytes = Bytes::from(vec![7; frame_bytes_max]);
     let mut sent = 0u64;
     let too_slow = loop {

@@ -132,6 +132,25 @@ async fn strangers_are_denied_and_counted() {
 }
 
 #[tokio::test]
+async fn a_peer_that_connects_again_and_again_is_held_back() {
+    let [local, peer] = ids(true);
+    let mut mesh = mesh(local);
+    mesh.allow(peer, vec![]);
+    let nowhere = Multiaddr::empty();
+    let connect = |mesh: &mut Behaviour, n: usize| {
+        let id = ConnectionId::new_unchecked(n);
+        mesh.handle_established_inbound_connection(id, peer, &nowhere, &nowhere)
+            .is_ok()
+    };
+
+    assert!(connect(&mut mesh, 1));
+    assert!(!connect(&mut mesh, 2));
+    let first = mesh.redial.first;
+    mesh.peers.get_mut(&peer).unwrap().came = Some(Instant::now() - first);
+    assert!(connect(&mut mesh, 3));
+}
+
+#[tokio::test]
 async fn a_server_is_no_peer_of_itself() {
     let [local, _] = ids(true);
     let mut mesh = mesh(local);
