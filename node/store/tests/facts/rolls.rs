@@ -188,6 +188,28 @@ fn the_index_takes_a_2048th_of_the_log() {
 }
 
 #[test]
+fn every_record_of_a_log_with_many_entries_in_its_index_is_found() {
+    let opened = Store::open(MemoryDisk::new(), Opening::new(identity()));
+    let mut store = opened.expect("a good disk").store;
+    let stride = limits::INDEX_STRIDE_BYTES;
+    let mut positions = Vec::new();
+    while store.end().0 < 5 * stride {
+        let tag = positions.len() as u64;
+        positions.push(store.end());
+        store
+            .append(1, Some(tag), &tag.to_le_bytes().repeat(150))
+            .expect("a good disk");
+    }
+    assert_eq!(store.index().memory_bytes(), 5 * 32 + 8);
+
+    for (tag, position) in (0..).zip(positions) {
+        let found = store.find(tag).expect("a good disk").expect("a tag");
+        assert_eq!((found.tag, found.position), (Some(tag), position));
+        assert_eq!(store.read_at(position), Ok(found));
+    }
+}
+
+#[test]
 fn places_lie_in_files_side_by_side() {
     let disk = filled(&[1; 11]);
     let mut end = (FileName::segment(0), SEGMENT_HEADER);
