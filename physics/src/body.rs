@@ -207,7 +207,8 @@ impl Body {
         self.spin_bound().fx()
     }
 
-    /// Whether it is at rest: it costs nothing and its bytes stay the same until something stirs it.
+    /// Whether it is at rest: it costs nothing, and its bytes stay the same until something stirs
+    /// it.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         self.slow_steps == REST_STEPS && self.velocity.is_zero() && self.spin.is_zero()

@@ -97,8 +97,9 @@ enum Concern {
 }
 
 /// Which of two bodies a pair counts for, and as what; nothing if the two kinds do not concern each
-/// other. A sensor notices whatever moves and is no sensor; others meet if one can be pushed. Of two
-/// that can, the pair counts for the smaller: there is little room around it for others of its size.
+/// other. A sensor notices whatever moves and is no sensor; others meet if one can be pushed. Of
+/// two that can, the pair counts for the smaller: there is little room around it for others of its
+/// size.
 fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
     let (first, second) = (&solids[a as usize], &solids[b as usize]);
     if first.sensor || second.sensor {

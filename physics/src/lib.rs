@@ -1,9 +1,9 @@
 //! One region of ground, seen from above: bodies that move, touch and push each other, in integer
 //! arithmetic, so that the same commands give the same bits on every machine.
 //!
-//! A [`Region`] holds [`Body`]s by object id. Commands insert, place and push them; [`Region::step`]
-//! simulates a 60th of a second and returns the [`Touch`]es that began and ended; queries ask who
-//! is near a point. There is no gravity: damping is the friction of the ground.
+//! A [`Region`] holds [`Body`]s by object id. Commands insert, place and push them;
+//! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended;
+//! queries ask who is near a point. There is no gravity: damping is the friction of the ground.
 //!
 //! # What it promises
 //!
@@ -12,16 +12,16 @@
 //!   Every other structure is made anew in each step.
 //! - The order of commands on different bodies makes no difference.
 //! - Whatever a script asks for is rounded and moved into the [`limits`], or refused. Nothing can
-//!   make a step panic, overflow or take more than a bounded time, and a heap of bodies in one place
-//!   costs nobody else a contact.
+//!   make a step panic, overflow or take more than a bounded time, and a heap of bodies in one
+//!   place costs nobody else a contact.
 //! - What rests costs nothing: slow bodies get a velocity of exactly zero, and a region in which
 //!   everything rests does not change by a single bit.
 //!
 //! # What it cannot do
 //!
 //! It has circles and rectangles only, no joints, no ray casts and no ghosts of neighbour regions.
-//! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a wall
-//! but what a kinematic body crushes against it. A drift that is slower than [`limits::REST_SPEED`]
+//! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a
+//! wall but what a kinematic body crushes against it. A drift that is slower than [`limits::REST_SPEED`]
 //! ends after half a second. A box that slides along a wall made of several rectangles can catch on
 //! their seams; a circle does not. Placing a body by [`Region::set_pose`] does not push what is on
 //! the way: only a velocity does.

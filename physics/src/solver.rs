@@ -189,8 +189,8 @@ fn closing_speed(gap: Q20) -> Q20 {
     ))
 }
 
-/// Turns an approach around, once the substep has stopped it. That ends the contact, so its impulses
-/// are no guess at those of the next substep.
+/// Turns an approach around, once the substep has stopped it. That ends the contact, so its
+/// impulses are no guess at those of the next substep.
 fn bounce(surface: Surface, points: &mut [Point], a: &mut Going, b: &mut Going) {
     if surface.restitution.is_zero() {
         return;
