@@ -7,8 +7,78 @@
 //! * A [`Package`] is source that anybody may read and change: text, a copyleft licence, authors.
 //!   Its [`id`](Package::id) is the digest of all of it.
 //! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`View`] of the world, the script's [`State`])
-//!   into a [`Part`], or a [`ScriptError`] that says where it failed.
-//! * [`limits`] names every bound.
+//!   into a [`Part`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`] executes
+//!   source; a port to Rust implements the same trait over a [`Scene`].
+//! * [`host`] describes what scripts can call; [`limits`] names every bound; [`check`] says what is
+//!   wrong with a source.
+//!
+//! The language has the syntax of rhai, with ordinary literals like `1.5` as fixed-point numbers.
+//! It has no closures, modules, `switch` or `try` yet, no evaluation of text, no clock and no
+//! files. What the first executor does not close is listed at [`RhaiHandler`].
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use metatopia_scripting::{
+//!     Author, Call, Draft, Effect, Event, Handler, ObjectView, Own, Package, RhaiHandler, State,
+//!     Value, View, limits::GAS_PER_CALL_MAX,
+//! };
+//! use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+//! # use metatopia_math::{Angle, Fx, Vec2};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let source = r#"
+//!     fn on_touch(other) {
+//!         state.rings = (state.rings ?? 0) + 1;
+//!         say(`Ding, ${other.name}! That was ring ${state.rings}.`);
+//!         timer("fade", 1.5);
+//!     }
+//! "#;
+//! let bell = Package::build(Draft {
+//!     name: "bell".into(),
+//!     version: "1.0.0".into(),
+//!     entry: "bell.rhai".into(),
+//!     files: [("bell.rhai".into(), source.into())].into(),
+//!     licence: "AGPL-3.0-or-later".into(),
+//!     authors: vec![Author { name: "Ada".into(), key: None }],
+//!     ..Draft::default()
+//! })?;
+//! let handler = RhaiHandler::new(&bell)?;
+//!
+//! /// A world where everything is called Bob.
+//! struct Bobs;
+//! impl View for Bobs {
+//!     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
+//!         # let (pos, velocity, angle, spin) = (Vec2::ZERO, Vec2::ZERO, Angle::ZERO, Fx::ZERO);
+//!         # let (kind, color, text) = ("avatar", 0, "");
+//!         Some(ObjectView { id, name: "Bob", kind, pos, velocity, angle, spin, color, text })
+//!     }
+//!     // ..
+//!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> Vec<ObjectId> { vec![] }
+//!     # fn tick(&self) -> Tick { Tick(0) }
+//!     # fn seed(&self) -> Digest { Digest::ZERO }
+//! }
+//!
+//! let view: Arc<dyn View> = Arc::new(Bobs);
+//! let part = handler.call(&Call {
+//!     view: &view,
+//!     script: ScriptId(1),
+//!     object: ObjectId(1),
+//!     index: 0,
+//!     event: &Event::Touch { other: ObjectId(2), at: Vec2::ZERO, impulse: Fx::ONE },
+//!     state: &Arc::new(State::default()),
+//!     own: &Own::default(),
+//!     gas: GAS_PER_CALL_MAX,
+//! })?;
+//!
+//! assert_eq!(part.state.expect("it counted").0["rings"], Value::Int(1));
+//! assert_eq!(part.effects, [
+//!     Effect::Say { text: "Ding, Bob! That was ring 1.".into() },
+//!     Effect::Timer { name: "fade".into(), ticks: 90 },
+//! ]);
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -37,5 +107,5 @@ pub use package::{
 pub use part::{Effect, Own, Part};
 pub use scene::Scene;
 pub use stock::RhaiHandler;
-pub use value::{State, StateError, Value};
+pub use value::{State, StateError, Value, ValueError};
 pub use view::{ObjectView, View};

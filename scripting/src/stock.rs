@@ -127,12 +127,8 @@ impl Handler for RhaiHandler {
             scope.push_dynamic(name.as_str(), to_dynamic(value));
         }
         let limit = call.gas.min(GAS_PER_CALL_MAX);
-        let active = Active {
-            scene: Some(Scene::new(call)),
-            globals: Arc::clone(&self.program.globals),
-            gas_left: limit,
-            out_of_gas: false,
-        };
+        let globals = Arc::clone(&self.program.globals);
+        let active = Active::new(Some(Scene::new(call)), globals, limit);
 
         let (result, active) = active::run(active, || evaluate(&entry.body, &mut scope));
 
@@ -219,12 +215,7 @@ pub(crate) fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
 fn constants(ast: &AST, globals: &Globals) -> Result<Globals, Vec<Diagnostic>> {
     let statements = AST::new(ast.statements().to_vec(), Module::new());
     let mut scope = Scope::new();
-    let active = Active {
-        scene: None,
-        globals: Arc::new(globals.clone()),
-        gas_left: GAS_PER_CALL_MAX,
-        out_of_gas: false,
-    };
+    let active = Active::new(None, Arc::new(globals.clone()), GAS_PER_CALL_MAX);
     let (result, _) = active::run(active, || evaluate(&statements, &mut scope));
     let failure = match result {
         Ok(Ok(())) => None,

@@ -10,7 +10,9 @@ use serde::{
     de::{self, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, VariantAccess, Visitor},
 };
 
-use crate::limits::{STATE_BYTES_MAX, VALUE_DEPTH_MAX};
+use crate::limits::{
+    ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, STATE_BYTES_MAX, STRING_BYTES_MAX, VALUE_DEPTH_MAX,
+};
 
 /// A value that outlives a call: in a script's state, or on its way to another script.
 ///
@@ -176,6 +178,91 @@ impl<'de> Visitor<'de> for Map {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State(pub BTreeMap<String, Value>);
 
+/// Why a value may not be kept or sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// Arrays and maps nested deeper than [`VALUE_DEPTH_MAX`].
+    #[error("nested deeper than {VALUE_DEPTH_MAX} levels")]
+    Depth,
+    /// More than [`ARRAY_LENGTH_MAX`] elements, those of inner arrays included.
+    #[error("more than {ARRAY_LENGTH_MAX} elements")]
+    Elements,
+    /// More than [`MAP_LENGTH_MAX`] entries, those of inner maps included.
+    #[error("more than {MAP_LENGTH_MAX} entries")]
+    Entries,
+    /// More than [`STRING_BYTES_MAX`] bytes of text.
+    #[error("more than {STRING_BYTES_MAX} bytes of text")]
+    Text,
+}
+
+impl Value {
+    /// Can a script hold it? What one script keeps or sends, another must be able to read.
+    ///
+    /// # Errors
+    /// See [`ValueError`].
+    pub fn check(&self) -> Result<(), ValueError> {
+        // Depth first, because the count recurses.
+        if self.depth() > VALUE_DEPTH_MAX {
+            return Err(ValueError::Depth);
+        }
+        let Count {
+            elements,
+            entries,
+            text,
+        } = self.count();
+        if elements > ARRAY_LENGTH_MAX {
+            Err(ValueError::Elements)
+        } else if entries > MAP_LENGTH_MAX {
+            Err(ValueError::Entries)
+        } else if text > STRING_BYTES_MAX {
+            Err(ValueError::Text)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn count(&self) -> Count {
+        match self {
+            Self::Text(text) => Count {
+                text: text.len(),
+                ..Count::default()
+            },
+            Self::Array(values) => values.iter().map(Self::count).fold(
+                Count {
+                    elements: values.len(),
+                    ..Count::default()
+                },
+                Count::plus,
+            ),
+            Self::Map(values) => values.values().map(Self::count).fold(
+                Count {
+                    entries: values.len(),
+                    ..Count::default()
+                },
+                Count::plus,
+            ),
+            _ => Count::default(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    elements: usize,
+    entries: usize,
+    text: usize,
+}
+
+impl Count {
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            elements: self.elements + other.elements,
+            entries: self.entries + other.entries,
+            text: self.text + other.text,
+        }
+    }
+}
+
 /// Why a state may not be kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
@@ -185,26 +272,27 @@ pub enum StateError {
         /// Its encoded length.
         bytes: usize,
     },
-    /// A variable holds arrays and maps nested deeper than [`VALUE_DEPTH_MAX`].
-    #[error("state.{name} is nested deeper than {VALUE_DEPTH_MAX} levels")]
-    Depth {
+    /// A variable holds what no script can hold.
+    #[error("state.{name}: {error}")]
+    Variable {
         /// The variable.
         name: String,
+        /// Why not.
+        error: ValueError,
     },
 }
 
 impl State {
-    /// May it be kept? Depth is looked at first, so that encoding cannot exhaust the stack.
+    /// May it be kept? The values are looked at first, so that encoding cannot exhaust the stack.
     ///
     /// # Errors
     /// See [`StateError`].
     pub fn check(&self) -> Result<(), StateError> {
-        if let Some((name, _)) = self
-            .0
-            .iter()
-            .find(|(_, value)| value.depth() > VALUE_DEPTH_MAX)
-        {
-            return Err(StateError::Depth { name: name.clone() });
+        for (name, value) in &self.0 {
+            value.check().map_err(|error| StateError::Variable {
+                name: name.clone(),
+                error,
+            })?;
         }
         let bytes = wire::encode(self).len();
         if bytes > STATE_BYTES_MAX {

@@ -31,6 +31,8 @@ pub(super) struct Active {
     pub(super) gas_left: u64,
     /// More was asked for than there was: the call has failed, whatever else happens.
     pub(super) out_of_gas: bool,
+    /// Accesses to variables since all of them were added up.
+    pub(super) accesses: u32,
 }
 
 std::thread_local! {
@@ -76,6 +78,16 @@ pub(super) fn charge(gas: u64) -> Result<(), Fault> {
 }
 
 impl Active {
+    pub(super) fn new(scene: Option<Scene>, globals: Arc<Globals>, gas: u64) -> Self {
+        Self {
+            scene,
+            globals,
+            gas_left: gas,
+            out_of_gas: false,
+            accesses: 0,
+        }
+    }
+
     pub(super) fn charge(&mut self, gas: u64) -> Result<(), Fault> {
         let left = self.gas_left.checked_sub(gas);
         self.out_of_gas |= left.is_none();

@@ -126,6 +126,10 @@ impl Size {
                 .ok_or_else(|| Fault::new(ErrorKind::Depth, message))
         };
         self.bytes += VALUE_BYTES;
+        // Nearly all values are plain: this runs for each of them, at each access to a variable.
+        if !(value.is_array() || value.is_map() || value.is_string()) {
+            return Ok(());
+        }
         if let Ok(values) = value.as_array_ref() {
             let levels = deeper()?;
             self.elements += values.len();

@@ -1,1 +1,274 @@
+//! What is wrong with a source is said with its place, and with what was probably meant.
 
+use std::collections::BTreeSet;
+
+use metatopia_scripting::{
+    CompileError, EventKind, Handler, Package, RhaiHandler, check,
+    host::{FUNCTIONS, Kind, NAMES, PROPERTIES, reference},
+};
+
+use crate::stage::{draft, handler};
+
+/// The first complaint about a source.
+fn first(source: &str) -> String {
+    check(source)
+        .first()
+        .map_or_else(|| "none".into(), ToString::to_string)
+}
+
+#[test]
+fn a_good_source_has_no_complaints() {
+    let source = "// Greets.\nconst WORD = \"hi\";\nfn on_chat(from, text) {\n    \
+                  if text == WORD { say(`${WORD}, ${from.name}`); }\n}\n";
+    assert_eq!(check(source), []);
+    let handler = handler(source);
+    assert!(handler.handles(EventKind::Chat));
+    assert!(!handler.handles(EventKind::Tick));
+}
+
+#[test]
+fn syntax_errors_have_line_and_column() {
+    assert_eq!(
+        first("fn on_start() {\n  let = 1;\n}"),
+        "2:7: Expecting name of a variable"
+    );
+    assert_eq!(
+        first("fn on_start() {\n  say(\"a)\n}"),
+        "2:7: Open string is not terminated"
+    );
+    assert_eq!(
+        first("fn on_start() {"),
+        "1:16: Expecting '}' to terminate this block"
+    );
+}
+
+#[test]
+fn unknown_handlers_are_errors_with_a_suggestion() {
+    let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer";
+    let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
+    assert_eq!(first("fn on_tuch(who) {}"), expected);
+    assert_eq!(
+        first("fn on_xyzzy() {}"),
+        format!("1:15: there is no event for on_xyzzy; {all}")
+    );
+}
+
+#[test]
+fn handlers_may_leave_out_parameters_but_not_add_any() {
+    assert_eq!(
+        first("fn on_touch() {} fn on_message(from, topic) {}"),
+        "none"
+    );
+    assert_eq!(
+        first("fn on_start(x) {}"),
+        "1:16: on_start takes no parameters"
+    );
+    assert_eq!(
+        first("fn on_touch(a, b, c, d) {}"),
+        "1:25: on_touch takes at most 3: other, at, impulse"
+    );
+    assert!(first("fn on_tick() {} fn on_tick(dt) {}").contains("which is the handler?"));
+}
+
+#[test]
+fn literals_out_of_range_are_errors_with_their_place() {
+    let at = "number is out of range";
+    assert_eq!(
+        first("fn on_start() {\n  let a = 9999999999.5;\n}"),
+        format!("2:11: 9999999999.5: {at}")
+    );
+    assert_eq!(
+        first("fn on_start() {\n  [1, -2147483649.0]\n}"),
+        format!("2:7: -2147483649.0: {at}")
+    );
+    // Too large for a whole number, it is read as a fixed-point one.
+    assert_eq!(
+        first("const A = 1;\nconst B = 9223372036854775808;"),
+        format!("2:11: 9223372036854775808: {at}")
+    );
+    // There are no exponents: this is a 1, and then a name.
+    assert_eq!(
+        first("const A = 1e3;"),
+        "1:12: Expecting ';' to terminate this statement"
+    );
+}
+
+#[test]
+fn unknown_names_are_errors_with_a_suggestion() {
+    for (source, complaint) in [
+        (
+            "fn on_start() {\n say(nmae);\n}",
+            "2:6: there is no variable nmae",
+        ),
+        (
+            "const SPEED = 1;\nfn on_start() { SPEDE }",
+            "2:17: there is no variable SPEDE: did you mean SPEED?",
+        ),
+        (
+            "fn on_start() { sya(1); }",
+            "1:17: there is no function sya: did you mean say?",
+        ),
+        (
+            "fn on_start() { say(); }",
+            "1:17: say does not take 0 arguments: say(text: string)",
+        ),
+        (
+            "fn f(x) {}\nfn on_start() { f(); }",
+            "2:17: the function f of this script does not take 0 arguments",
+        ),
+        (
+            "fn f(x) {}\nfn on_start() { 1.f(); }",
+            "2:19: f is a function of this script: call it as f(value)",
+        ),
+        (
+            "fn on_start() { self_.colour = 1; }",
+            "1:23: objects have no property colour: did you mean color?",
+        ),
+        ("fn on_start() { x = 1; }", "1:17: there is no variable x"),
+        ("fn on_start() { PI = 3; }", "1:17: PI cannot be assigned"),
+        (
+            "fn on_start() { let state = 3; }",
+            "1:17: state has a meaning already: choose another name",
+        ),
+        (
+            "fn say(text) {}",
+            "1:14: say is a function of the world: choose another name",
+        ),
+        (
+            "let x = 1;",
+            "1:1: a variable outside of a function would be gone after the call: use const, or state.name inside of a handler",
+        ),
+        (
+            "say(\"x\");",
+            "1:1: only constants and functions stand outside of functions: put this into a handler such as on_start",
+        ),
+        ("const A = now();", "1:11: a constant cannot depend on now"),
+        (
+            "const A = state;",
+            "1:11: a constant cannot depend on state",
+        ),
+        (
+            "const A = 1;\nconst B = 1 / (A - 1);",
+            "2:13: Division by zero: 1 / 0",
+        ),
+        (
+            "const A = f(); fn f() { 1 }",
+            "1:11: a constant cannot call a function of the script",
+        ),
+        (
+            "const A = 1; const A = 2;",
+            "1:14: there are two constants A",
+        ),
+    ] {
+        assert_eq!(first(source), complaint, "{source}");
+    }
+}
+
+#[test]
+fn complaints_are_collected_in_order() {
+    let found = check("fn on_start() {\n a();\n b();\n}\nfn on_tuch() {}");
+    let lines: Vec<u32> = found.iter().map(|d| d.line).collect();
+    assert_eq!(lines, [2, 3, 5]);
+    let many = format!("fn on_start() {{ {} }}", "x();".repeat(1_000));
+    assert_eq!(check(&many).len(), 32);
+}
+
+#[test]
+fn a_package_that_does_not_compile_names_its_file() {
+    let package = Package::build(draft("fn on_start() { a(); b(); }")).unwrap();
+    let error: CompileError = RhaiHandler::new(&package).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "main.rhai:1:17: there is no function a (and 1 more)"
+    );
+}
+
+#[test]
+fn the_reference_lists_everything() {
+    let page = reference();
+    for kind in EventKind::ALL {
+        assert!(page.contains(kind.handler()));
+    }
+    for name in NAMES {
+        assert!(
+            page.contains(&format!("| `{}` | ", name.name)),
+            "{}",
+            name.name
+        );
+    }
+    for function in FUNCTIONS {
+        assert!(
+            page.contains(&function.signature().replace('|', "\\|")),
+            "{}",
+            function.name
+        );
+        assert!(page.contains(function.doc), "{}", function.name);
+    }
+    for property in PROPERTIES {
+        assert!(page.contains(&format!("`{}.{}`", property.of, property.name)));
+    }
+    assert!(page.contains("| `vec2 * number` | vec2 | 1 | scaled |"));
+    assert!(page.is_ascii());
+}
+
+#[test]
+fn the_table_has_no_entry_twice() {
+    let mut seen = BTreeSet::new();
+    for function in FUNCTIONS {
+        let kinds: Vec<Kind> = function.arguments.iter().map(|(_, kind)| *kind).collect();
+        assert!(
+            seen.insert((function.name, kinds)),
+            "{}",
+            function.signature()
+        );
+        assert!(function.gas > 0, "{}", function.name);
+        assert!(!function.doc.is_empty(), "{}", function.name);
+    }
+}
+
+/// An argument of a kind, as a script writes it.
+fn sample(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Unit => "()",
+        Kind::Bool => "true",
+        Kind::Int | Kind::Number => "1",
+        Kind::Fixed => "0.5",
+        Kind::Text => "\"1\"",
+        Kind::Vec2 => "vec2(1, 0)",
+        Kind::Object => "self_",
+        Kind::Array => "[1, 2, 3]",
+        Kind::Map => "#{a: 1}",
+        Kind::Range => "(1..3)",
+        Kind::State => "state",
+        Kind::Any => "()",
+    }
+}
+
+#[test]
+fn every_function_of_the_table_can_be_called() {
+    for function in FUNCTIONS {
+        let args: Vec<_> = function
+            .arguments
+            .iter()
+            .map(|(_, kind)| sample(*kind))
+            .collect();
+        let call = match (
+            &*args,
+            function.name.starts_with(|c: char| c.is_ascii_lowercase()),
+        ) {
+            (args, true) => format!("{}({})", function.name, args.join(", ")),
+            ([a], false) => format!("{}{a}", function.name),
+            ([a, b], false) => format!("{a} {} {b}", function.name),
+            (args, false) => panic!("{args:?}"),
+        };
+        let result = crate::stage::start(&format!("let x = {call}; log(type_of(x));"));
+        let log = result.unwrap_or_else(|error| panic!("{call}: {error}")).log;
+        let kind = function.result;
+        let fits = match (kind, log[0].as_str()) {
+            (Kind::Any, _) => true,
+            (Kind::Number | Kind::Fixed, found) => found == "int" || found == "fixed",
+            (kind, found) => kind.to_string() == found,
+        };
+        assert!(fits, "{call} gives {}, not {kind}", log[0]);
+    }
+}

@@ -142,18 +142,19 @@ fn strings_arrays_and_maps_cannot_grow_without_end() {
 }
 
 #[test]
-fn many_functions_deep_cannot_hold_much() {
-    let source = "fn f(n) {
-        let a = []; for i in 0..900 { a += i; }
-        let b = a; let c = a; let d = a; let e = a; let g = a;
-        f(n + 1)
-    }
-    fn on_start() { f(0); }";
-    let handler = crate::stage::handler(source);
-    let event = metatopia_scripting::Event::Start;
-    let state = metatopia_scripting::State::default();
-    let error = crate::stage::run_in(crate::stage::world(), &handler, &event, state).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Memory, "{error}");
+fn functions_inside_one_another_cannot_hold_much() {
+    let run = |copies: usize| {
+        let copies: String = (0..copies).map(|i| format!("let c{i} = a;")).collect();
+        let source = format!(
+            "fn f(n, a) {{ {copies} for i in 0..16 {{ i; }} f(n + 1, a) }}
+            fn on_start() {{ let a = []; for i in 0..500 {{ a += i; }} f(0, a); }}"
+        );
+        let (handler, state) = (crate::stage::handler(&source), Default::default());
+        let event = metatopia_scripting::Event::Start;
+        crate::stage::run_in(crate::stage::world(), &handler, &event, state).unwrap_err()
+    };
+    assert_eq!(run(7).kind, ErrorKind::Depth);
+    assert_eq!(run(8).kind, ErrorKind::Memory);
 }
 
 #[test]
@@ -204,8 +205,8 @@ fn names_that_differ_between_builds_cannot_be_seen() {
 #[test]
 fn copies_of_large_values_are_paid_for() {
     let few = start("let a = [0]; for i in 0..200 { let b = a; }").unwrap();
-    let many = start("let a = []; for i in 0..1000 { a += 0; } for i in 0..200 { let b = a; }");
-    let building = start("let a = []; for i in 0..1000 { a += 0; }").unwrap();
+    let many = start("let a = []; for i in 0..500 { a += 0; } for i in 0..200 { let b = a; }");
+    let building = start("let a = []; for i in 0..500 { a += 0; }").unwrap();
     let copies = many.unwrap().gas - building.gas;
-    assert!(copies > few.gas + 200 * 12, "{copies} against {}", few.gas);
+    assert!(copies > few.gas + 200 * 30, "{copies} against {}", few.gas);
 }

@@ -9,5 +9,6 @@ mod language;
 mod limits;
 mod packages;
 mod ports;
+mod programs;
 mod repeat;
 mod values;

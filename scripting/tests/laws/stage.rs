@@ -141,15 +141,6 @@ pub(crate) fn run_in(
     })
 }
 
-pub(crate) fn state(variables: &[(&str, Value)]) -> State {
-    State(
-        variables
-            .iter()
-            .map(|(name, value)| ((*name).into(), value.clone()))
-            .collect(),
-    )
-}
-
 /// Runs the statements as `on_start`, in the usual world.
 pub(crate) fn start(statements: &str) -> Result<Part, ScriptError> {
     let handler = handler(&format!("fn on_start() {{\n{statements}\n}}"));

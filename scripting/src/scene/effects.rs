@@ -1,0 +1,113 @@
+//! What a script wants to happen elsewhere, or later.
+
+use alloc::format;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{
+    ObjectId,
+    limits::{CHAT_BYTES_MAX, TICKS_PER_SECOND},
+    wire,
+};
+
+use super::{Scene, gone, short};
+use crate::{
+    Effect, ErrorKind, Fault, Value,
+    limits::{
+        EFFECT_BYTES_MAX, EFFECTS_MAX, IMPULSE_MAX, LOG_LINE_BYTES_MAX, LOG_LINES_MAX,
+        TIMER_SECONDS_MAX, TOPIC_BYTES_MAX,
+    },
+};
+
+impl Scene {
+    /// The own object says something.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for an empty text, one longer than [`CHAT_BYTES_MAX`] or with
+    /// control characters; [`ErrorKind::Effects`] for too many effects, as all that follow.
+    pub fn say(&mut self, text: &str) -> Result<(), Fault> {
+        if text.is_empty() {
+            return Err(Fault::new(ErrorKind::Argument, "nothing to say"));
+        }
+        let text = short("what is said", text, CHAT_BYTES_MAX)?;
+        self.queue(Effect::Say { text })
+    }
+
+    /// Sends a message to the scripts on an object. It may be gone: then nobody gets it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a topic longer than [`TOPIC_BYTES_MAX`], or data that no
+    /// script can hold.
+    pub fn send(&mut self, to: ObjectId, topic: &str, data: Value) -> Result<(), Fault> {
+        data.check()
+            .map_err(|error| Fault::new(ErrorKind::Argument, format!("data: {error}")))?;
+        let topic = short("a topic", topic, TOPIC_BYTES_MAX)?;
+        self.queue(Effect::Send { to, topic, data })
+    }
+
+    /// Kicks an object, the own one or another, in kilogram metres a second.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Gone`] if there is no such object; [`ErrorKind::Argument`] if a component is
+    /// beyond [`IMPULSE_MAX`].
+    pub fn push(&mut self, object: ObjectId, impulse: Vec2) -> Result<(), Fault> {
+        let most = Fx::from_int(IMPULSE_MAX);
+        if impulse.x.saturating_abs() > most || impulse.y.saturating_abs() > most {
+            let message = format!("an impulse is at most {IMPULSE_MAX} each way, not {impulse}");
+            return Err(Fault::new(ErrorKind::Argument, message));
+        }
+        if !self.exists(object) {
+            return Err(gone(object));
+        }
+        self.queue(Effect::Push { object, impulse })
+    }
+
+    /// Starts a timer, or starts it anew. Seconds are rounded up to ticks, to at least one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a name longer than [`TOPIC_BYTES_MAX`], or seconds below 0 or
+    /// above [`TIMER_SECONDS_MAX`].
+    pub fn timer(&mut self, name: &str, seconds: Fx) -> Result<(), Fault> {
+        let name = short("a timer's name", name, TOPIC_BYTES_MAX)?;
+        if seconds < Fx::ZERO || seconds > Fx::from_int(TIMER_SECONDS_MAX) {
+            let message = format!("a timer runs 0 to {TIMER_SECONDS_MAX} seconds, not {seconds}");
+            return Err(Fault::new(ErrorKind::Argument, message));
+        }
+        // Below 2^49 times 60.
+        let ticks = (seconds.to_bits().unsigned_abs() * TICKS_PER_SECOND).div_ceil(1 << 32);
+        self.queue(Effect::Timer {
+            name,
+            ticks: ticks.max(1),
+        })
+    }
+
+    /// Stops a timer; nothing happens if there is none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a name longer than [`TOPIC_BYTES_MAX`].
+    pub fn cancel(&mut self, name: &str) -> Result<(), Fault> {
+        let name = short("a timer's name", name, TOPIC_BYTES_MAX)?;
+        self.queue(Effect::Cancel { name })
+    }
+
+    /// Notes a line for the author. Lines past [`LOG_LINES_MAX`], and characters past
+    /// [`LOG_LINE_BYTES_MAX`], are dropped: a full log is no reason to fail.
+    pub fn log(&mut self, line: &str) {
+        if self.part.log.len() < LOG_LINES_MAX {
+            let end = line.floor_char_boundary(LOG_LINE_BYTES_MAX);
+            self.part.log.push(line[..end].into());
+        }
+    }
+
+    fn queue(&mut self, effect: Effect) -> Result<(), Fault> {
+        self.effect_bytes += wire::encode(&effect).len();
+        let message = if self.part.effects.len() == EFFECTS_MAX {
+            format!("more than {EFFECTS_MAX} effects in one call")
+        } else if self.effect_bytes > EFFECT_BYTES_MAX {
+            format!("effects of more than {EFFECT_BYTES_MAX} bytes in one call")
+        } else {
+            self.part.effects.push(effect);
+            return Ok(());
+        };
+        Err(Fault::new(ErrorKind::Effects, message))
+    }
+}

@@ -1,0 +1,111 @@
+//! Looks up every name of a source before it runs.
+
+use alloc::{format, string::String};
+
+use metatopia_math::Fx;
+use rhai::{Dynamic, FnCallExpr, Position};
+
+use super::{Lint, suggest::closest};
+use crate::host::{FUNCTIONS, Kind, NAMES, PROPERTIES, Purity};
+
+impl Lint {
+    /// A name that is no variable of the function.
+    pub(super) fn global(&mut self, name: &str, at: Position) {
+        if let Some(text) = name.strip_prefix('#') {
+            match Fx::parse(text) {
+                Ok(value) => drop(self.literals.insert(name.into(), Dynamic::from(value))),
+                Err(error) => self.complain(at, format!("{text}: {error}")),
+            }
+        } else if self.in_constant && ["self_", "state"].contains(&name) {
+            self.complain(at, format!("a constant cannot depend on {name}"));
+        } else if !self.is_global(name) {
+            let known = NAMES.iter().map(|name| name.name);
+            let hint = closest(name, known.chain(self.constants.iter().map(String::as_str)));
+            self.complain(at, format!("there is no variable {name}{hint}"));
+        }
+    }
+
+    pub(super) fn is_global(&self, name: &str) -> bool {
+        NAMES.iter().any(|known| known.name == name) || self.constants.contains(name)
+    }
+
+    pub(super) fn free_name(&mut self, name: &str, at: Position) {
+        if NAMES.iter().any(|known| known.name == name) {
+            self.complain(
+                at,
+                format!("{name} has a meaning already: choose another name"),
+            );
+        }
+    }
+
+    pub(super) fn own_property(&mut self, variable: &str, property: &str, at: Position) {
+        let of_objects = || PROPERTIES.iter().filter(|p| p.of == Kind::Object);
+        if variable == "self_" && !of_objects().any(|p| p.name == property) {
+            let hint = closest(property, of_objects().map(|p| p.name));
+            self.complain(at, format!("objects have no property {property}{hint}"));
+        }
+    }
+
+    pub(super) fn call(&mut self, call: &FnCallExpr, at: Position) {
+        call.args
+            .iter()
+            .for_each(|argument| self.expression(argument));
+        if call.is_operator_call() {
+            return;
+        }
+        let (name, count) = (call.name.as_str(), call.args.len());
+        if call.capture_parent_scope {
+            self.complain(
+                at,
+                format!("{name}! is not part of the language: call {name}(..)"),
+            );
+        } else if self.functions.contains(&(name.into(), count)) {
+            if self.in_constant {
+                self.complain(at, "a constant cannot call a function of the script");
+            }
+        } else {
+            self.host_function(name, count, at);
+        }
+    }
+
+    /// `value.name(..)`: the value is the first argument of a host function.
+    pub(super) fn method(&mut self, call: &FnCallExpr, at: Position) {
+        call.args
+            .iter()
+            .for_each(|argument| self.expression(argument));
+        let (name, count) = (call.name.as_str(), call.args.len() + 1);
+        let own = self.functions.iter().any(|(own, _)| own == name);
+        if own && !FUNCTIONS.iter().any(|f| f.name == name) {
+            let message = format!("{name} is a function of this script: call it as {name}(value)");
+            self.complain(at, message);
+        } else {
+            self.host_function(name, count, at);
+        }
+    }
+
+    fn host_function(&mut self, name: &str, count: usize, at: Position) {
+        let named = || FUNCTIONS.iter().filter(|function| function.name == name);
+        if let Some(function) = named().find(|function| function.arguments.len() == count) {
+            if self.in_constant && function.purity != Purity::Pure {
+                self.complain(at, format!("a constant cannot depend on {name}"));
+            }
+            return;
+        }
+        let message = if let Some(function) = named().next() {
+            format!(
+                "{name} does not take {count} arguments: {}",
+                function.signature()
+            )
+        } else if self.functions.iter().any(|(own, _)| own == name) {
+            format!("the function {name} of this script does not take {count} arguments")
+        } else {
+            let known = FUNCTIONS.iter().map(|function| function.name);
+            let hint = closest(
+                name,
+                known.chain(self.functions.iter().map(|f| f.0.as_str())),
+            );
+            format!("there is no function {name}{hint}")
+        };
+        self.complain(at, message);
+    }
+}
