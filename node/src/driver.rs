@@ -104,7 +104,10 @@ impl Driver {
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let deadline = self.replica.deadline().map(|at| self.clock.instant(at).into());
+            let deadline = self
+                .replica
+                .deadline()
+                .map(|at| self.clock.instant(at).into());
             let input = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
@@ -147,21 +150,49 @@ impl Driver {
         while let Some(effect) = self.replica.poll() {
             match effect {
                 Effect::Append { tag, payload, .. } => {
-                    self.order(Order::Append { tag, payload }).await?;
+                    order(&self.orders, Order::Append { tag, payload }).await?;
                 }
-                Effect::Sync(position) => self.order(Order::Sync(position)).await?,
-                Effect::Load { reader, from, count } => {
-                    self.order(Order::Load { reader, from, count }).await?;
+                Effect::Sync(position) => order(&self.orders, Order::Sync(position)).await?,
+                Effect::Load {
+                    reader,
+                    from,
+                    count,
+                } => {
+                    order(
+                        &self.orders,
+                        Order::Load {
+                            reader,
+                            from,
+                            count,
+                        },
+                    )
+                    .await?;
                 }
-                Effect::Snapshot { height, root, bytes } => {
-                    self.order(Order::Snapshot(Snapshot { height, root, bytes })).await?;
+                Effect::Snapshot {
+                    height,
+                    root,
+                    bytes,
+                } => {
+                    order(
+                        &self.orders,
+                        Order::Snapshot(Snapshot {
+                            height,
+                            root,
+                            bytes,
+                        }),
+                    )
+                    .await?;
                 }
                 Effect::Apply { world, decision } => {
                     let sent = self.jobs.send((world, decision)).await;
                     sent.map_err(|_| DriverError::Thread("world"))?;
                 }
                 Effect::ToPeer { to, frame } => self.to_peers(memory, to, Bytes::from(frame)),
-                Effect::ToClient { client, delivery, frame } => {
+                Effect::ToClient {
+                    client,
+                    delivery,
+                    frame,
+                } => {
                     let delivery = match delivery {
                         Delivery::Reliable => gateway::Delivery::Reliable,
                         Delivery::Latest => gateway::Delivery::Latest,
@@ -170,14 +201,17 @@ impl Driver {
                     let _gone = self.gateway.send(id(client), delivery, Bytes::from(frame));
                 }
                 Effect::CloseClient { client, why } => {
-                    self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
+                    self.gateway
+                        .close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
                 Effect::Answer { token, answer } => {
                     if let Some(reply) = memory.replies.remove(&token) {
                         let _asker_gone = reply.send(self.root(&answer));
                     }
                 }
-                Effect::Contacts(contacts) => self.connect(memory, contacts).await,
+                Effect::Contacts(contacts) => {
+                    connect(&self.lanes, &self.addresses, memory, contacts).await
+                }
                 Effect::Traced { act, stage } => memory.trace(act, stage),
                 Effect::Status(status) => self.publish(memory, *status),
                 Effect::Exposed(server) => {
@@ -192,12 +226,11 @@ impl Driver {
         Ok(())
     }
 
-    async fn order(&self, order: Order) -> Result<(), DriverError> {
-        self.orders.send(order).await.map_err(|_| DriverError::Thread("storage"))
-    }
-
     fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
-        let targets = memory.up.iter().filter(|(key, _)| to.is_none_or(|to| to == **key));
+        let targets = memory
+            .up
+            .iter()
+            .filter(|(key, _)| to.is_none_or(|to| to == **key));
         for (key, peer) in targets {
             if let Err(error) = self.lanes.send(*peer, frame.clone()) {
                 tracing::debug!(server = %key, %error, "frame not sent");
@@ -205,36 +238,18 @@ impl Driver {
         }
     }
 
-    /// Keeps connections with these servers, and with nobody else.
-    async fn connect(&self, memory: &mut Memory, contacts: BTreeMap<PublicKey, Contact>) {
-        let own = self.lanes.local();
-        let mut wanted = BTreeMap::new();
-        for (key, contact) in contacts {
-            match contact.peer_id.parse::<PeerId>() {
-                Ok(peer) if peer == own => {}
-                Ok(peer) => {
-                    let stated = || contact.address.parse().ok().into_iter().collect();
-                    let addresses = self.addresses.get(&key).cloned().unwrap_or_else(stated);
-                    self.lanes.allow(peer, addresses).await;
-                    wanted.insert(key, peer);
-                }
-                Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
-            }
-        }
-        for (key, peer) in &memory.peers {
-            if wanted.get(key) != Some(peer) {
-                self.lanes.disallow(*peer).await;
-            }
-        }
-        memory.servers = wanted.iter().map(|(key, peer)| (*peer, *key)).collect();
-        memory.peers = wanted;
-    }
-
     fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
-        let newest = self.status.borrow().as_ref().map_or(Height(0), |status| status.root_height);
+        let newest = self
+            .status
+            .borrow()
+            .as_ref()
+            .map_or(Height(0), |status| status.root_height);
         match answer {
             Answer::Root(root) => Ok(*root),
-            _ => Err(RootUnknown { oldest: Height(0), newest }),
+            _ => Err(RootUnknown {
+                oldest: Height(0),
+                newest,
+            }),
         }
     }
 
@@ -281,7 +296,10 @@ impl Memory {
             }
             LaneEvent::Frame { peer, bytes } => {
                 let from = *self.servers.get(&peer)?;
-                Some(Input::PeerFrame { from, frame: bytes.into() })
+                Some(Input::PeerFrame {
+                    from,
+                    frame: bytes.into(),
+                })
             }
         }
     }
@@ -291,7 +309,10 @@ impl Memory {
         self.next_token = self.next_token.wrapping_add(1);
         let Query::RootAt { height, reply } = query;
         self.replies.insert(token, reply);
-        Input::Ask { token, question: Question::Root { height } }
+        Input::Ask {
+            token,
+            question: Question::Root { height },
+        }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.
@@ -300,7 +321,9 @@ impl Memory {
             let span = tracing::debug_span!("act", id = %act);
             self.acts.entry(act).or_insert((span, Instant::now()));
         }
-        let Some((span, since)) = self.acts.get(&act) else { return };
+        let Some((span, since)) = self.acts.get(&act) else {
+            return;
+        };
         let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         span.in_scope(|| match stage {
             Stage::Admitted => tracing::debug!("admitted"),
@@ -321,9 +344,10 @@ fn client(event: GatewayEvent) -> Input {
             tracing::debug!(client = id.0, %address, "client connected");
             Input::ClientUp(own(id))
         }
-        GatewayEvent::ClientFrame { id, bytes } => {
-            Input::ClientFrame { client: own(id), frame: bytes.into() }
-        }
+        GatewayEvent::ClientFrame { id, bytes } => Input::ClientFrame {
+            client: own(id),
+            frame: bytes.into(),
+        },
         GatewayEvent::ClientDown { id, end } => {
             tracing::debug!(client = id.0, reason = %end, "client gone");
             Input::ClientDown(own(id))
@@ -340,4 +364,41 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
     }
+}
+
+async fn order(orders: &mpsc::Sender<Order>, order: Order) -> Result<(), DriverError> {
+    orders
+        .send(order)
+        .await
+        .map_err(|_| DriverError::Thread("storage"))
+}
+
+/// Keeps connections with these servers, and with nobody else.
+async fn connect(
+    lanes: &LanesHandle,
+    own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
+    memory: &mut Memory,
+    contacts: BTreeMap<PublicKey, Contact>,
+) {
+    let own = lanes.local();
+    let mut wanted = BTreeMap::new();
+    for (key, contact) in contacts {
+        match contact.peer_id.parse::<PeerId>() {
+            Ok(peer) if peer == own => {}
+            Ok(peer) => {
+                let stated = || contact.address.parse().ok().into_iter().collect();
+                let addresses = own_addresses.get(&key).cloned().unwrap_or_else(stated);
+                lanes.allow(peer, addresses).await;
+                wanted.insert(key, peer);
+            }
+            Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
+        }
+    }
+    for (key, peer) in &memory.peers {
+        if wanted.get(key) != Some(peer) {
+            lanes.disallow(*peer).await;
+        }
+    }
+    memory.servers = wanted.iter().map(|(key, peer)| (*peer, *key)).collect();
+    memory.peers = wanted;
 }

@@ -289,14 +289,15 @@ fn replica_config(
     let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).expect("the operating system gives random bytes");
-    let agreement = consensus::Config::new(
+    let agreement = consensus::Config {
         sim,
-        ENGINE,
+        engine: ENGINE,
         turn_length,
-        Arc::new(signer),
-        Arc::new(Ed25519),
+        signer: Arc::new(signer),
+        scheme: Arc::new(Ed25519),
         fresh_key,
-    );
+        patience: consensus::Patience::default(),
+    };
     let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
     Config { sim, genesis: Arc::new(encoded), agreement, turns_per_second, seed }
 }

@@ -1,0 +1,200 @@
+//! Four servers in one process, over real sockets and real disks: the driver, without the command
+//! line.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use metatopia::{
+    config::{LogLevel, Peer, Settings},
+    http::Origins,
+    keys, server,
+};
+use metatopia_sim::{ENGINE, Genesis, Parameters};
+use metatopia_types::{Contact, Sign};
+use tokio::{sync::watch, task::JoinHandle, time::timeout};
+
+/// A folder of its own, gone when the test is.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a new folder");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn free_port() -> u16 {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    socket.local_addr().expect("bound").port()
+}
+
+/// A world without objects, and its servers' settings.
+fn found(folder: &Path, count: usize) -> Vec<Settings> {
+    let mut validators = BTreeMap::new();
+    let mut seats = Vec::new();
+    for index in 0..count {
+        let dir = folder.join(format!("server-{index}"));
+        let vote = keys::create(&dir.join("vote.key")).expect("a vote key");
+        let node = keys::create(&dir.join("node.key")).expect("a node key");
+        let peer_id = keys::peer_keypair(&node).public().to_peer_id();
+        let address = format!("/ip4/127.0.0.1/tcp/{}", free_port());
+        let contact = Contact { peer_id: peer_id.to_string(), address: address.clone() };
+        validators.insert(vote.public(), contact);
+        let address = address.parse().expect("an address");
+        seats.push((dir, Peer { key: vote.public(), peer_id, address }));
+    }
+    let genesis = Genesis {
+        name: "empty".into(),
+        engine: ENGINE,
+        parameters: Parameters::default(),
+        admins: BTreeSet::new(),
+        validators,
+        packages: BTreeMap::new(),
+        objects: Vec::new(),
+        licence: "AGPL-3.0-or-later".into(),
+        asset_licence: "CC-BY-SA-4.0".into(),
+    };
+    let file = folder.join("genesis");
+    fs::write(&file, genesis.encode()).expect("the genesis");
+    let peers: Vec<Peer> = seats.iter().map(|(_, peer)| peer.clone()).collect();
+    let settings = |(dir, peer): &(PathBuf, Peer)| Settings {
+        data_dir: dir.join("data"),
+        genesis: file.clone(),
+        vote_key: dir.join("vote.key"),
+        node_key: dir.join("node.key"),
+        http_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, free_port())),
+        http_origins: Origins::default(),
+        client_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        clients_max: 16,
+        clients_per_ip_max: 16,
+        p2p_listen: peer.address.clone(),
+        peers: peers.clone(),
+        log: LogLevel::Info,
+        source_url: None,
+    };
+    seats.iter().map(settings).collect()
+}
+
+struct Running {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<Result<(), server::ServerError>>,
+}
+
+fn start(settings: &Settings) -> Running {
+    let (stop, stopped) = watch::channel(false);
+    let task = tokio::spawn(server::run(settings.clone(), stopped));
+    Running { stop, task }
+}
+
+impl Running {
+    async fn stop(self) {
+        self.stop.send_replace(true);
+        self.task.await.expect("no panic").expect("a clean end");
+    }
+}
+
+async fn get(settings: &Settings, path: &str) -> Option<serde_json::Value> {
+    let url = format!("http://{}{path}", settings.http_listen);
+    let ask = move || ureq::get(&url).call().ok()?.body_mut().read_json().ok();
+    tokio::task::spawn_blocking(ask).await.expect("no panic")
+}
+
+/// Waits until the server has decided at least this height.
+async fn reach(settings: &Settings, height: u64) {
+    let wait = async {
+        loop {
+            let status = get(settings, "/api/status").await;
+            let at = status.and_then(|status| status["root_height"].as_u64());
+            if at.is_some_and(|at| at >= height) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), wait).await.expect("turns are decided");
+}
+
+async fn root(settings: &Settings, height: u64) -> String {
+    let status = get(settings, &format!("/api/status?at={height}")).await.expect("an answer");
+    status["root"].as_str().expect("a root").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_servers_decide_twenty_turns_a_second_and_go_on_without_one_and_after_all() {
+    let folder = Folder::new("servers");
+    let all = found(&folder.0, 4);
+    let mut running: Vec<Running> = all.iter().map(start).collect();
+    reach(&all[0], 20).await;
+    let began = Instant::now();
+    reach(&all[0], 60).await;
+    let rate = 40_000 / began.elapsed().as_millis();
+    assert!((12..=25).contains(&rate), "{rate} turns a second");
+
+    running.remove(3).stop().await;
+    reach(&all[0], 120).await;
+    for server in running {
+        server.stop().await;
+    }
+
+    let running: Vec<Running> = all.iter().map(start).collect();
+    for settings in &all {
+        reach(settings, 160).await;
+    }
+    let roots = [root(&all[0], 150).await, root(&all[1], 150).await, root(&all[2], 150).await];
+    assert!(roots.iter().all(|root| *root == roots[0]), "{roots:?}");
+    for server in running {
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_data_directory_of_another_sim_or_server_is_refused_by_name() {
+    let folder = Folder::new("foreign");
+    let one = found(&folder.0.join("one"), 1).remove(0);
+    let other = found(&folder.0.join("other"), 1).remove(0);
+    let running = start(&one);
+    reach(&one, 1).await;
+    running.stop().await;
+
+    let (_stop, stopped) = watch::channel(false);
+    let swapped = Settings { genesis: other.genesis.clone(), ..one.clone() };
+    let error = server::run(swapped, stopped.clone()).await.expect_err("another sim");
+    let told = error.to_string();
+    assert!(told.contains(&one.data_dir.display().to_string()), "{told}");
+    assert!(told.contains("sim"), "{told}");
+
+    let stranger = Settings { vote_key: other.vote_key.clone(), ..one.clone() };
+    let error = server::run(stranger, stopped).await.expect_err("another server");
+    assert!(error.to_string().contains("server"), "{error}");
+}
+
+#[tokio::test]
+async fn a_port_in_use_and_an_open_key_file_are_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::new("ports");
+    let one = found(&folder.0, 1).remove(0);
+    let taken = TcpListener::bind(one.http_listen).expect("the port is free");
+    let (_stop, stopped) = watch::channel(false);
+    let error = server::run(one.clone(), stopped.clone()).await.expect_err("the port is taken");
+    assert!(error.to_string().contains(&one.http_listen.to_string()), "{error}");
+    drop(taken);
+
+    let open = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(&one.vote_key, open).expect("our own file");
+    let error = server::run(one.clone(), stopped).await.expect_err("others can read the key");
+    let told = error.to_string();
+    assert!(told.contains("vote.key") && told.contains("0644"), "{told}");
+}
