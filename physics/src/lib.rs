@@ -22,9 +22,9 @@
 //! It has circles and rectangles only, no joints, no ray casts and no ghosts of neighbour regions.
 //! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a
 //! wall but what a kinematic body crushes against it. A drift that is slower than
-//! [`limits::REST_SPEED`] ends after half a second. A box that slides along a wall made of several rectangles can catch on
-//! their seams; a circle does not. Placing a body by [`Region::set_pose`] does not push what is on
-//! the way: only a velocity does.
+//! [`limits::REST_SPEED`] ends after half a second. A box that slides along a wall made of several
+//! rectangles can catch on their seams; a circle does not. Placing a body by [`Region::set_pose`]
+//! does not push what is on the way: only a velocity does.
 //!
 //! # Formats
 //!
