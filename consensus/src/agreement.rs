@@ -18,6 +18,7 @@ use metatopia_types::{
 
 use self::sync::Sync;
 use crate::ballot::Ballot;
+use crate::config::Controls;
 use crate::core::{Core, Told};
 use crate::depot::Depot;
 use crate::outbox::Outbox;
@@ -30,6 +31,7 @@ use crate::{Applied, Base, Config, Decision, Effect, Halt, Host, Input, JoinPack
 #[derive(Debug)]
 pub struct Agreement {
     config: Config,
+    controls: Controls,
     me: PublicKey,
     past: Past,
     core: Core,

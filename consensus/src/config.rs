@@ -22,9 +22,6 @@ pub struct Config {
     pub fresh_key: bool,
     /// How long it waits for what.
     pub patience: Patience,
-    /// Rules that the simulated world breaks on purpose.
-    #[cfg(feature = "controls")]
-    pub controls: Controls,
 }
 
 impl core::fmt::Debug for Config {
@@ -76,10 +73,13 @@ impl Default for Patience {
     }
 }
 
-/// Switches that break one safety rule each. The simulated world turns them on to show that its
-/// oracle would see the rule missing.
-#[cfg(feature = "controls")]
+/// Switches that break one rule each. A node has no way to set them; with the feature `controls` the
+/// simulated world turns them on, to show that it would see the rule missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "controls"),
+    expect(unreachable_pub, reason = "public with a feature")
+)]
 pub struct Controls {
     /// Messages leave before the log is durable.
     pub no_barrier: bool,
@@ -89,72 +89,6 @@ pub struct Controls {
     pub eager_replay: bool,
     /// While the log is read again, the core does not know our own votes in it.
     pub no_index: bool,
-}
-
-impl Config {
-    /// A server of `sim` that runs `engine`, with the default patience.
-    #[must_use]
-    pub fn new(
-        sim: SimId,
-        engine: u32,
-        turn_length: u64,
-        signer: Arc<dyn Sign>,
-        scheme: Arc<dyn Verify>,
-        fresh_key: bool,
-    ) -> Self {
-        Self {
-            sim,
-            engine,
-            turn_length,
-            signer,
-            scheme,
-            fresh_key,
-            patience: Patience::default(),
-            #[cfg(feature = "controls")]
-            controls: Controls::default(),
-        }
-    }
-}
-
-/// The rules that [`Controls`] breaks, kept in a node whatever it says.
-impl Config {
-    #[cfg(not(feature = "controls"))]
-    pub(crate) const fn leaves_early(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(feature = "controls"))]
-    pub(crate) const fn skips_turns(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(feature = "controls"))]
-    pub(crate) const fn judges_in_replay(&self) -> bool {
-        false
-    }
-
-    #[cfg(not(feature = "controls"))]
-    pub(crate) const fn forgets_votes(&self) -> bool {
-        false
-    }
-
-    #[cfg(feature = "controls")]
-    pub(crate) const fn leaves_early(&self) -> bool {
-        self.controls.no_barrier
-    }
-
-    #[cfg(feature = "controls")]
-    pub(crate) const fn skips_turns(&self) -> bool {
-        self.controls.turns_not_logged
-    }
-
-    #[cfg(feature = "controls")]
-    pub(crate) const fn judges_in_replay(&self) -> bool {
-        self.controls.eager_replay
-    }
-
-    #[cfg(feature = "controls")]
-    pub(crate) const fn forgets_votes(&self) -> bool {
-        self.controls.no_index
-    }
+    /// Nobody proposes before a height begins.
+    pub no_promises: bool,
 }

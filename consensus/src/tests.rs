@@ -2,6 +2,7 @@
 
 mod bugs;
 mod cluster;
+mod crashes;
 mod keys;
 mod pace;
 mod smoke;

@@ -224,7 +224,7 @@ impl Agreement {
     /// Writes a turn's bytes into the log, once. Always before what relies on them.
     pub(super) fn log_turn(&mut self, header: HeaderId) {
         if self.depot.mark_logged(header)
-            && !self.config.skips_turns()
+            && !self.controls.turns_not_logged
             && let Some(turn) = self.depot.turn(header)
         {
             self.outbox.append(Record::Turn(Arc::clone(turn)));

@@ -78,7 +78,7 @@ impl Agreement {
             .precommitted
             .filter(|_| self.begun && self.signs_here())?;
         let leads = self.past.set(height)?.proposer(height, Round(0)) == self.me;
-        if !leads || self.promises.contains_key(&height) {
+        if !leads || self.controls.no_promises || self.promises.contains_key(&height) {
             return None;
         }
         // The state that the header of the next height states must be there, and who votes after it.

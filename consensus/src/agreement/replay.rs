@@ -12,6 +12,7 @@ use metatopia_types::Now;
 use super::sync::Sync;
 use super::{Agreement, Moment, OpenError, Promise};
 use crate::ballot::Ballot;
+use crate::config::Controls;
 use crate::core::{Core, Told};
 use crate::depot::Depot;
 use crate::outbox::{Bond, Outbox};
@@ -34,28 +35,52 @@ impl Agreement {
         now: Now,
         host: &mut dyn Host,
     ) -> Result<Self, OpenError> {
-        let mut agreement = Self::new(config, base, now);
+        Self::new(config, Controls::default(), base, now).resume(records, now, host)
+    }
+
+    /// Like [`Agreement::open`], with rules broken on purpose.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    #[cfg(feature = "controls")]
+    pub fn open_broken(
+        config: Config,
+        controls: crate::Controls,
+        base: Base,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+        host: &mut dyn Host,
+    ) -> Result<Self, OpenError> {
+        Self::new(config, controls, base, now).resume(records, now, host)
+    }
+
+    fn resume(
+        mut self,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+        host: &mut dyn Host,
+    ) -> Result<Self, OpenError> {
         let mut cx = Moment { now, host };
         for record in records {
-            agreement.read(record, &mut cx)?;
+            self.read(record, &mut cx)?;
         }
-        for promise in agreement.promises.values() {
+        for promise in self.promises.values() {
             let proposal = &promise.proposal.message;
-            if agreement.depot.turn(proposal.header).is_none() {
+            if self.depot.turn(proposal.header).is_none() {
                 return Err(OpenError::NoTurn(proposal.height));
             }
         }
-        if agreement.config.fresh_key && !agreement.voice {
-            agreement.speak();
+        if self.config.fresh_key && !self.voice {
+            self.speak();
         }
-        agreement.send_promises();
-        agreement.begin(&mut cx);
-        agreement.run(&mut cx);
-        agreement.outbox.close();
-        Ok(agreement)
+        self.send_promises();
+        self.begin(&mut cx);
+        self.run(&mut cx);
+        self.outbox.close();
+        Ok(self)
     }
 
-    fn new(config: Config, base: Base, now: Now) -> Self {
+    fn new(config: Config, controls: Controls, base: Base, now: Now) -> Self {
         assert!(config.turn_length > 0, "a turn has a length");
         let me = config.signer.public();
         let height = base.height.plus(1);
@@ -67,8 +92,9 @@ impl Agreement {
             core: Core::new(config.sim, height, set, signer, scheme),
             voice: base.voice,
             past: Past::new(base),
-            outbox: Outbox::new(config.leaves_early()),
+            outbox: Outbox::new(controls.no_barrier),
             config,
+            controls,
             me,
             begun: false,
             ballot: Ballot::default(),
@@ -155,7 +181,7 @@ impl Agreement {
     /// Begins a height with the records of its first life.
     pub(super) fn replay(&mut self, told: Told, records: Vec<Record>, cx: &mut Moment<'_>) {
         self.outbox.begin_replay(&records);
-        if !self.config.forgets_votes() {
+        if !self.controls.no_index {
             self.core.begin_replay(&records);
         }
         self.tell(told, cx);
@@ -165,7 +191,7 @@ impl Agreement {
                 break;
             }
             self.tell(Told::Record(record.clone()), cx);
-            if self.config.judges_in_replay() {
+            if self.controls.eager_replay {
                 self.judge(cx);
                 while let Some(told) = self.told.pop_front() {
                     self.tell(told, cx);

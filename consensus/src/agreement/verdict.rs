@@ -16,7 +16,7 @@ impl Agreement {
     pub(super) fn judge(&mut self, cx: &mut Moment<'_>) {
         // While the log is read again only the log speaks to the core: in its first life this
         // server may have voted nil before these bytes came.
-        if !self.begun || (self.outbox.is_replaying() && !self.config.judges_in_replay()) {
+        if !self.begun || (self.outbox.is_replaying() && !self.controls.eager_replay) {
             return;
         }
         self.want_missing(cx);

@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     pub bodies: Vec<(Height, bool)>,
     /// Heights whose turns it calls void, whatever is in them.
     pub void: BTreeSet<Height>,
+    /// The height of the state it began with.
+    base: Height,
 }
 
 impl Host for Machine {
@@ -42,7 +44,7 @@ impl Host for Machine {
             "judged before it is decided"
         );
         let previous = height.minus(1).unwrap();
-        assert!(previous == Height(0) || self.decided.contains_key(&previous));
+        assert!(previous == self.base || self.decided.contains_key(&previous));
         if self.void.contains(&height) {
             return Err(VoidAct {
                 act: Default::default(),
@@ -116,6 +118,12 @@ pub(crate) struct Cluster {
     pub left: BTreeMap<Height, u64>,
     pub patience: Patience,
     pub seed: u64,
+    /// What must never happen, and did.
+    pub faults: Vec<String>,
+    #[cfg(feature = "controls")]
+    pub controls: crate::Controls,
+    /// Messages that do not arrive: to whom, and which.
+    pub block: fn(u8, &Message) -> bool,
     /// Servers whose wires are cut.
     pub cut: BTreeSet<u8>,
 }
@@ -140,7 +148,11 @@ impl Cluster {
             left: BTreeMap::new(),
             patience: Patience::default(),
             seed,
+            block: |_, _| false,
             cut: BTreeSet::new(),
+            faults: Vec::new(),
+            #[cfg(feature = "controls")]
+            controls: crate::Controls::default(),
         };
         for i in 0..n {
             cluster.add(i, genesis.clone());
@@ -192,8 +204,6 @@ impl Cluster {
             scheme: Arc::new(StandIn),
             fresh_key: self.servers[at].fresh_key,
             patience: self.patience,
-            #[cfg(feature = "controls")]
-            controls: crate::Controls::default(),
         }
     }
 
@@ -210,13 +220,18 @@ impl Cluster {
         let (config, now) = (self.config(at), self.now(at));
         let server = &mut self.servers[at];
         server.machine.decided.clear();
+        server.machine.base = server.base.height;
         server.roots = BTreeMap::from([(server.base.height, server.base.roots[1])]);
         server.opened = server.log.len();
         server.durable = server.log.len();
         let (base, log) = (server.base.clone(), server.log.clone());
         // What is written must read back.
         let log = log.iter().map(|r| Record::decode(&r.encode()).unwrap());
+        #[cfg(not(feature = "controls"))]
         let agreement = Agreement::open(config, base, log, now, &mut server.machine);
+        #[cfg(feature = "controls")]
+        let agreement =
+            Agreement::open_broken(config, self.controls, base, log, now, &mut server.machine);
         server.agreement = Some(agreement.unwrap());
         self.drain(at);
     }
@@ -294,7 +309,9 @@ impl Cluster {
                 let (height, header) = (decision.height(), decision.id());
                 server.held.push_back((after.0, effect));
                 let first = *self.decided.entry(height).or_insert(header);
-                assert_eq!(first, header, "seed {}: two turns at {height}", self.seed);
+                if first != header {
+                    self.faults.push(format!("two turns at {height}"));
+                }
                 let apply_us = self.servers[at].apply_us;
                 self.schedule(at, apply_us, Event::Applied(height));
             }
@@ -358,6 +375,7 @@ impl Cluster {
             let n = self.servers[peer].n;
             let meant = to == To::All || to == To::One(key(n));
             let lost = self.loss_percent > 0 && self.chance(100) < self.loss_percent;
+            let lost = lost || (self.block)(n, &message);
             if peer == at || !meant || lost || self.cut.contains(&n) || self.cut.contains(&from) {
                 continue;
             }
@@ -394,11 +412,10 @@ impl Cluster {
             .said
             .entry((who, what, height, round))
             .or_insert(said.clone());
-        assert_eq!(
-            *first, said,
-            "seed {}: {who} said two things at {height}",
-            self.seed
-        );
+        if *first != said {
+            self.faults
+                .push(format!("{who} said two things at {height}"));
+        }
     }
 
     /// Does the next thing. Frames of an earlier life still arrive; nothing else does.
@@ -460,9 +477,29 @@ impl Cluster {
         plan.last().unwrap().1.clone()
     }
 
+    /// Adds a server that starts from what another one can prove.
+    pub(crate) fn join(&mut self, n: u8, from: u8) {
+        let from = self.index(from);
+        let server = &self.servers[from];
+        let tip = server.agreement().tip().unwrap().height();
+        let height = tip.minus(metatopia_types::limits::ROOT_LAG).unwrap();
+        let pack = server.agreement().join_pack(height).unwrap();
+        let genesis = crate::Trust {
+            height: Height(0),
+            validators: self.validators(Height(1)),
+        };
+        let checkpoint = pack.verify(sim(), &genesis, &StandIn).unwrap();
+        assert_eq!(checkpoint.root, server.roots[&height]);
+        let set = |ahead| self.validators(height.plus(ahead));
+        let base = checkpoint.base([set(1), set(2), set(3)]).unwrap();
+        self.add(n, base);
+        self.open(self.servers.len() - 1);
+    }
+
     /// Runs until all servers that live were told of this height; panics after `ms`.
     pub(crate) fn run_to(&mut self, height: u64, ms: u64) {
         let end = self.now_us + ms * 1_000;
+        assert_eq!(self.faults, [""; 0], "seed {}", self.seed);
         let lags = |server: &Server| {
             server.agreement.is_some() && !server.told.contains_key(&Height(height))
         };
@@ -471,6 +508,7 @@ impl Cluster {
             let state: Vec<_> = self.servers.iter().map(Server::state).collect();
             let halted = self.servers.iter().find(|server| server.halted.is_some());
             assert!(halted.is_none(), "seed {}: {state:#?}", self.seed);
+            assert_eq!(self.faults, [""; 0], "seed {}", self.seed);
             assert!(self.now_us < end, "seed {}: {state:#?}", self.seed);
         }
     }
