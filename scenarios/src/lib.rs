@@ -1,1 +1,38 @@
-//! Places as data: genesis files and the script packages that ship with them.
+//! Places as data: what a sim begins with, written in TOML, and the scripts that ship with it.
+//!
+//! A place is a set of files: one that describes the ground ([`Place::parse`]), and a folder per
+//! package of scripts. This crate reads no disk: it is handed the texts, and those of the
+//! [`plaza`] are part of the program. A mistake in a file is reported with its line and column.
+//! It cannot change a running sim; it only makes a [`Genesis`](metatopia_sim::Genesis).
+//!
+//! The [`golden`] log is a recorded afternoon on the plaza, with the roots that every build, on every
+//! machine, must come to.
+//!
+//! ```
+//! use std::{collections::{BTreeMap, BTreeSet}, sync::Arc};
+//!
+//! use metatopia_scenarios::plaza;
+//! use metatopia_sim::{Tools, World};
+//! use metatopia_types::{Contact, Ed25519, Sign, SigningKey};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = SigningKey::from_seed([1; 32]).public();
+//! let validators = BTreeMap::from([(server, Contact::default())]);
+//! let genesis = plaza::genesis(validators, BTreeSet::new());
+//! let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
+//! assert_eq!(world.objects().filter(|object| object.kind == "crate").count(), 24);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod golden;
+mod mistake;
+mod number;
+mod package;
+mod place;
+pub mod plaza;
+
+pub use mistake::Mistake;
+pub use package::parse_package;
+pub use place::Place;

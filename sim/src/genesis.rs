@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::{BodySpec, InsertError};
-use metatopia_scripting::{CompileError, Package, PackageError};
+use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
     Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX, wire,
 };
@@ -67,6 +67,57 @@ pub struct ScriptSpec {
     pub package: PackageId,
     /// What its `state` holds before `on_start`.
     pub state: metatopia_scripting::State,
+}
+
+/// Why an object cannot be in a genesis.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectSpecError {
+    /// A kind is one short line, and not that of avatars.
+    #[error("{0:?} is no kind for an object")]
+    Kind(String),
+    /// A name is one short line.
+    #[error("{0:?} is no name")]
+    Name(String),
+    /// The text it shows is too long.
+    #[error("a text of {0} bytes is too long to be shown")]
+    Text(usize),
+    /// A colour has 24 bits.
+    #[error("{0:#x} is no colour")]
+    Color(u32),
+    /// More scripts than one object may have.
+    #[error("{0} scripts where at most {SCRIPTS_PER_OBJECT_MAX} are allowed")]
+    TooManyScripts(usize),
+    /// A script begins with a state that cannot be kept.
+    #[error(transparent)]
+    State(#[from] metatopia_scripting::StateError),
+}
+
+impl ObjectSpec {
+    /// Checks everything but the body, which physics checks.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn check(&self) -> Result<(), ObjectSpecError> {
+        if !is_name(&self.kind) || self.kind == AVATAR {
+            return Err(ObjectSpecError::Kind(self.kind.clone()));
+        }
+        if !is_name(&self.name) {
+            return Err(ObjectSpecError::Name(self.name.clone()));
+        }
+        if self.text.len() > SIGN_BYTES_MAX {
+            return Err(ObjectSpecError::Text(self.text.len()));
+        }
+        if self.look.color > 0x00ff_ffff {
+            return Err(ObjectSpecError::Color(self.look.color));
+        }
+        if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
+            return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
+        }
+        Ok(self
+            .scripts
+            .iter()
+            .try_for_each(|script| script.state.check())?)
+    }
 }
 
 /// Why something is no genesis.
@@ -132,13 +183,13 @@ pub enum GenesisError {
         /// The package.
         package: PackageId,
     },
-    /// An object's script begins with a state that cannot be kept.
+    /// An object breaks a rule.
     #[error("object {object}: {error}")]
-    State {
+    Object {
         /// The object's place, from 0.
         object: usize,
-        /// Why.
-        error: metatopia_scripting::StateError,
+        /// The rule.
+        error: ObjectSpecError,
     },
     /// An object's body is refused by physics.
     #[error("object {object}: {error}")]
@@ -201,27 +252,17 @@ impl Genesis {
     }
 
     fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
-        let kind = is_name(&object.kind) && object.kind != AVATAR;
-        text(&format!("the kind of object {n}"), kind)?;
-        text(&format!("the name of object {n}"), is_name(&object.name))?;
-        let sign = object.text.len() <= metatopia_scripting::limits::SIGN_BYTES_MAX;
-        text(&format!("the text of object {n}"), sign)?;
-        at_most(
-            "scripts on one object",
-            object.scripts.len(),
-            SCRIPTS_PER_OBJECT_MAX,
-        )?;
-        for script in &object.scripts {
-            let package = script.package;
-            if !self.packages.contains_key(&package) {
-                return Err(GenesisError::NoPackage { object: n, package });
-            }
-            script
-                .state
-                .check()
-                .map_err(|error| GenesisError::State { object: n, error })?;
+        object
+            .check()
+            .map_err(|error| GenesisError::Object { object: n, error })?;
+        let packages = object.scripts.iter().map(|script| script.package);
+        match packages
+            .into_iter()
+            .find(|id| !self.packages.contains_key(id))
+        {
+            Some(package) => Err(GenesisError::NoPackage { object: n, package }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The packages, decoded and checked.

@@ -138,7 +138,7 @@ pub use applied::{Applied, Failure, LogLine, Received, describe};
 pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
 pub use difference::{Contents, Difference, difference, first_leaf, show};
 pub use fork_join::{ForkJoin, Serial};
-pub use genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec};
+pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec};
 pub use governance::Governance;
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};

@@ -1,0 +1,279 @@
+//! A place: the ground and what stands on it, as a file describes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Region, Shape};
+use metatopia_scripting::{Package, State};
+use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec};
+use metatopia_types::{BodyShape, Contact, Look, ObjectId, PackageId, PublicKey};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{
+    Mistake,
+    number::{Color, Number, Pair},
+};
+
+/// What a sim begins with, but for its servers and admins.
+#[derive(Debug, Clone)]
+pub struct Place {
+    name: String,
+    licence: String,
+    asset_licence: String,
+    parameters: Parameters,
+    packages: BTreeMap<PackageId, Vec<u8>>,
+    objects: Vec<ObjectSpec>,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlaceFile {
+    name: String,
+    licence: String,
+    asset_licence: String,
+    #[serde(default)]
+    spawn: Pair,
+    spawn_radius: Option<Number>,
+    #[serde(default, rename = "object")]
+    objects: Vec<Spanned<ObjectFile>>,
+}
+
+/// An object, or several that differ in their places only.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectFile {
+    kind: String,
+    name: String,
+    at: Option<Pair>,
+    #[serde(default)]
+    places: Vec<Pair>,
+    #[serde(default)]
+    degrees: Option<Number>,
+    /// Width and height.
+    #[serde(rename = "box")]
+    rect: Option<Spanned<Pair>>,
+    /// Radius.
+    disc: Option<Spanned<Number>>,
+    #[serde(default)]
+    motion: MotionFile,
+    mass: Option<Number>,
+    friction: Option<Number>,
+    restitution: Option<Number>,
+    /// Share of speed and spin lost in a second.
+    damping: Option<Number>,
+    #[serde(default)]
+    color: Color,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    scripts: Vec<ScriptFile>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum MotionFile {
+    #[default]
+    Static,
+    Kinematic,
+    Dynamic,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScriptFile {
+    package: Spanned<String>,
+}
+
+/// Where mistakes are.
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn mistake<T>(&self, at: &Spanned<T>, message: impl core::fmt::Display) -> Mistake {
+        Mistake::at(self.file, self.text, at.span(), message)
+    }
+}
+
+impl Place {
+    /// Reads the description of a place. `file` is how messages name it; `packages` are those that
+    /// its objects may run, by the names of their manifests.
+    ///
+    /// # Errors
+    /// The first mistake, with line and column.
+    pub fn parse(file: &str, text: &str, packages: &[Package]) -> Result<Self, Mistake> {
+        let source = Source { file, text };
+        let described: PlaceFile =
+            toml::from_str(text).map_err(|error| Mistake::toml(file, text, &error))?;
+        let mut parameters = Parameters::default();
+        parameters.avatar.spawn = described.spawn.vec2();
+        if let Some(radius) = described.spawn_radius {
+            parameters.avatar.spawn_radius = radius.0;
+        }
+        parameters
+            .check()
+            .map_err(|error| Mistake::in_file(file, error))?;
+        let by_name: BTreeMap<&str, &Package> = packages
+            .iter()
+            .map(|package| (package.manifest().name.as_str(), package))
+            .collect();
+        let mut objects = Vec::new();
+        for object in &described.objects {
+            objects.extend(source.objects(object, &by_name)?);
+        }
+        Ok(Self {
+            name: described.name,
+            licence: described.licence,
+            asset_licence: described.asset_licence,
+            parameters,
+            packages: packages
+                .iter()
+                .map(|package| (package.id(), package.encode()))
+                .collect(),
+            objects,
+        })
+    }
+
+    /// The genesis of a sim at this place, with these servers and permanent admins.
+    #[must_use]
+    pub fn genesis(
+        &self,
+        validators: BTreeMap<PublicKey, Contact>,
+        admins: BTreeSet<PublicKey>,
+    ) -> Genesis {
+        Genesis {
+            name: self.name.clone(),
+            engine: ENGINE,
+            parameters: self.parameters.clone(),
+            admins,
+            validators,
+            packages: self.packages.clone(),
+            objects: self.objects.clone(),
+            licence: self.licence.clone(),
+            asset_licence: self.asset_licence.clone(),
+        }
+    }
+}
+
+impl Source<'_> {
+    fn objects(
+        &self,
+        object: &Spanned<ObjectFile>,
+        packages: &BTreeMap<&str, &Package>,
+    ) -> Result<Vec<ObjectSpec>, Mistake> {
+        let described = object.get_ref();
+        let (places, numbered) = match (described.at, described.places.as_slice()) {
+            (Some(at), []) => (vec![at.vec2()], false),
+            (None, [_, ..]) => (described.places.iter().map(|at| at.vec2()).collect(), true),
+            _ => return Err(self.mistake(object, "an object needs `at`, or `places`, not both")),
+        };
+        let shape = self.shape(object)?;
+        let scripts = self.scripts(described, packages)?;
+        let mut specs = Vec::new();
+        for (n, place) in (1..).zip(places) {
+            let name = if numbered {
+                format!("{} {n}", described.name)
+            } else {
+                described.name.clone()
+            };
+            let body = described.body(shape, place);
+            // Physics itself says whether the body can be, and why not.
+            Region::new().insert(ObjectId(1), &body).map_err(|error| {
+                let at = described.disc.as_ref().map(Spanned::span);
+                let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
+                Mistake::at(
+                    self.file,
+                    self.text,
+                    at.unwrap_or_else(|| object.span()),
+                    error,
+                )
+            })?;
+            let spec = ObjectSpec {
+                kind: described.kind.clone(),
+                name,
+                owner: None,
+                look: described.look(),
+                text: described.text.clone(),
+                body,
+                scripts: scripts.clone(),
+            };
+            spec.check().map_err(|error| self.mistake(object, error))?;
+            specs.push(spec);
+        }
+        Ok(specs)
+    }
+
+    fn shape(&self, object: &Spanned<ObjectFile>) -> Result<Shape, Mistake> {
+        let described = object.get_ref();
+        match (&described.rect, &described.disc) {
+            (Some(rect), None) => {
+                let size = rect.get_ref().vec2();
+                Ok(Shape::Rect {
+                    half: size.scale(Fx::HALF),
+                })
+            }
+            (None, Some(disc)) => Ok(Shape::Circle {
+                radius: disc.get_ref().0,
+            }),
+            _ => Err(self.mistake(object, "an object needs `box` or `disc`, not both")),
+        }
+    }
+
+    fn scripts(
+        &self,
+        described: &ObjectFile,
+        packages: &BTreeMap<&str, &Package>,
+    ) -> Result<Vec<ScriptSpec>, Mistake> {
+        let find = |script: &ScriptFile| {
+            let name = script.package.get_ref();
+            let Some(package) = packages.get(name.as_str()) else {
+                return Err(self.mistake(&script.package, format!("there is no package {name}")));
+            };
+            Ok(ScriptSpec {
+                package: package.id(),
+                state: State::default(),
+            })
+        };
+        described.scripts.iter().map(find).collect()
+    }
+}
+
+impl ObjectFile {
+    fn look(&self) -> Look {
+        let shape = if self.disc.is_some() {
+            BodyShape::Round
+        } else {
+            BodyShape::Square
+        };
+        Look {
+            color: self.color.0,
+            shape,
+        }
+    }
+
+    fn body(&self, shape: Shape, place: Vec2) -> BodySpec {
+        let motion = match self.motion {
+            MotionFile::Static => Motion::Static,
+            MotionFile::Kinematic => Motion::Kinematic,
+            MotionFile::Dynamic => Motion::Dynamic,
+        };
+        let mut body = BodySpec::new(shape, motion, place);
+        if let Some(degrees) = self.degrees {
+            body.pose.angle = Angle::from_turns(degrees.0.saturating_div(Fx::from_int(360)));
+        }
+        let set = |field: &mut Fx, value: Option<Number>| {
+            if let Some(value) = value {
+                *field = value.0;
+            }
+        };
+        set(&mut body.mass, self.mass);
+        set(&mut body.friction, self.friction);
+        set(&mut body.restitution, self.restitution);
+        set(&mut body.linear_damping, self.damping);
+        set(&mut body.angular_damping, self.damping);
+        body
+    }
+}

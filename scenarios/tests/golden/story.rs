@@ -1,0 +1,371 @@
+//! The story that the golden log tells: visitors come, walk, push, talk, touch, try what they may
+//! not, and leave; the servers change. Everything in it follows from keys and a seed.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_scenarios::golden::{genesis, server_key, visitor_key};
+use metatopia_sim::{ENGINE, Serial, Tools, World};
+use metatopia_types::{
+    Act, Blob, Body, BodyShape, Contact, Ed25519, Emote, Envelope, Evidence, Header, HeaderId,
+    Height, Lane, Look, Millis, ObjectId, Outcome, Root, Round, Seq, SetChange, Sign,
+    SignedEnvelope, SigningKey, Turn, ValidatorSet, Vote, VoteKind, wire,
+};
+
+/// Turns of the log.
+const TURNS: u64 = 400;
+
+/// Visitors, the admin among them.
+const VISITORS: u8 = 7;
+
+const NAMES: [&str; VISITORS as usize] = ["Root", "Ada", "Bob", "Cem", "Dag", "Eva", "Fei"];
+
+/// The story as it was played.
+pub(crate) struct Played {
+    pub(crate) turns: Vec<Turn>,
+    /// Roots by height, that of genesis first.
+    pub(crate) roots: Vec<Root>,
+    /// How often each kind of act had each outcome.
+    pub(crate) outcomes: BTreeMap<(&'static str, String), u32>,
+}
+
+/// The log's bytes.
+pub(crate) fn encode(turns: &[Turn]) -> Vec<u8> {
+    let mut log = Vec::new();
+    for turn in turns {
+        let bytes = wire::encode(turn);
+        let length = u32::try_from(bytes.len()).expect("a turn is short");
+        log.extend(length.to_le_bytes());
+        log.extend(bytes);
+    }
+    log
+}
+
+/// Plays the story from the beginning.
+pub(crate) fn play() -> Played {
+    let world = World::genesis(&genesis(), &Tools::new(Arc::new(Ed25519))).expect("the plaza");
+    let mut teller = Teller {
+        roots: vec![world.root()],
+        world,
+        turns: Vec::new(),
+        outcomes: BTreeMap::new(),
+        seqs: BTreeMap::new(),
+        lanes: [1; VISITORS as usize],
+        acts: Vec::new(),
+        blobs: Vec::new(),
+    };
+    for height in (1..=TURNS).map(Height) {
+        let mut dice = Stream::new(&[1; 32], "golden plaza", &[height.0]);
+        teller.visitors(&mut dice);
+        teller.servers(height);
+        teller.turn(height, &mut dice);
+    }
+    Played {
+        turns: teller.turns,
+        roots: teller.roots,
+        outcomes: teller.outcomes,
+    }
+}
+
+struct Teller {
+    world: World,
+    turns: Vec<Turn>,
+    roots: Vec<Root>,
+    outcomes: BTreeMap<(&'static str, String), u32>,
+    seqs: BTreeMap<(u8, u64), u64>,
+    lanes: [u64; VISITORS as usize],
+    acts: Vec<SignedEnvelope>,
+    blobs: Vec<Blob>,
+}
+
+impl Teller {
+    fn sign(&mut self, key: &SigningKey, who: u8, lane: u64, act: Act) {
+        let seq = self.seqs.entry((who, lane)).or_default();
+        *seq += 1;
+        let envelope = Envelope {
+            sim: self.world.sim(),
+            author: key.public(),
+            lane: Lane(lane),
+            seq: Seq(*seq),
+            last_valid: self.world.height().plus(40),
+            act,
+        };
+        self.acts.push(envelope.sign(key));
+    }
+
+    fn act(&mut self, visitor: u8, act: Act) {
+        let lane = self.lanes[usize::from(visitor)];
+        self.sign(&visitor_key(visitor), visitor, lane, act);
+    }
+
+    /// One or two visitors do something.
+    fn visitors(&mut self, dice: &mut Stream) {
+        for _ in 0..=dice.below(2) {
+            let visitor = u8::try_from(dice.below(u64::from(VISITORS))).expect("a few visitors");
+            let present = self.world.avatar(&visitor_key(visitor).public());
+            match present {
+                None if dice.below(8) != 0 => self.login(visitor, dice),
+                _ => self.wander(visitor, present, dice),
+            }
+        }
+    }
+
+    fn login(&mut self, visitor: u8, dice: &mut Stream) {
+        self.lanes[usize::from(visitor)] += 1;
+        let name = if dice.below(20) == 0 {
+            ""
+        } else {
+            NAMES[usize::from(visitor)]
+        };
+        self.act(
+            visitor,
+            Act::Login {
+                name: name.to_owned(),
+                look: look(dice),
+            },
+        );
+    }
+
+    fn wander(&mut self, visitor: u8, avatar: Option<ObjectId>, dice: &mut Stream) {
+        let seen = avatar.and_then(|avatar| self.world.object(avatar));
+        let here = seen.map_or(Vec2::ZERO, |seen| seen.position);
+        let near = self.world.scene(here, Fx::from_int(6), 5);
+        let target = dice.pick(&near).map_or(ObjectId(999), |seen| seen.id);
+        let movable = near
+            .iter()
+            .find(|seen| seen.movable)
+            .map_or(target, |seen| seen.id);
+        let act = match dice.below(24) {
+            0..=8 => Act::Walk {
+                heading: self.heading(here, dice),
+            },
+            9 => Act::Walk {
+                heading: Vec2::ZERO,
+            },
+            10 if dice.below(5) == 0 => Act::Walk {
+                heading: Vec2::new(Fx::MAX, Fx::ZERO),
+            },
+            10..=11 => Act::Push { object: target },
+            12..=13 => Act::Push { object: movable },
+            14..=16 => Act::Touch { object: target },
+            17..=19 => return self.say(visitor, dice),
+            20 => Act::Emote(*dice.pick(&EMOTES).expect("there are some")),
+            21 => Act::SetLook(look(dice)),
+            22 => Act::Heartbeat,
+            _ => {
+                let stale = self.lanes[usize::from(visitor)].saturating_sub(1);
+                if dice.below(2) == 0 {
+                    return self.sign(&visitor_key(visitor), visitor, stale, Act::Heartbeat);
+                }
+                Act::Leave
+            }
+        };
+        self.act(visitor, act);
+    }
+
+    /// Towards something worth going to, or anywhere.
+    fn heading(&self, here: Vec2, dice: &mut Stream) -> Vec2 {
+        let names = [
+            "bell",
+            "door",
+            "turntable",
+            "ball",
+            "crate 1",
+            "crate 3",
+            "crate 10",
+            "crate 15",
+        ];
+        let name = *dice.pick(&names).expect("there are some");
+        let goal = self.world.objects().find(|seen| seen.name == name);
+        match goal {
+            Some(goal) if dice.below(5) != 0 => goal.position.saturating_sub(here),
+            _ => Vec2::new(
+                dice.fx_between(Fx::from_int(-1), Fx::ONE),
+                dice.fx_between(Fx::from_int(-1), Fx::ONE),
+            ),
+        }
+    }
+
+    fn say(&mut self, visitor: u8, dice: &mut Stream) {
+        let words = [
+            "hello",
+            "help",
+            "time",
+            "hi there",
+            "what a day",
+            "push!",
+            "two\nlines",
+        ];
+        let text = *dice.pick(&words).expect("there are some");
+        let blob = Blob(text.as_bytes().to_vec());
+        let body = blob.id();
+        if dice.below(15) != 0 {
+            self.blobs.push(blob);
+        }
+        let channel = u8::try_from(dice.below(16) / 7).expect("below 3");
+        self.act(visitor, Act::Say { channel, body });
+    }
+
+    /// The admin brings in two servers, one of which is caught lying; visitors may not do that.
+    fn servers(&mut self, height: Height) {
+        let add = |n: u8| SetChange::Add {
+            key: server_key(n).public(),
+            contact: Contact {
+                peer_id: format!("golden-{n}"),
+                address: "/ip4/127.0.0.1".to_owned(),
+            },
+        };
+        let ready = Act::Ready {
+            height: self.world.height(),
+            root: self.world.root(),
+        };
+        match height.0 {
+            100 | 200 | 300 => self.login_admin(),
+            101 => self.act(0, Act::SetChange(add(4))),
+            102 => self.act(1, Act::SetChange(add(5))),
+            110 => {
+                let wrong = Act::Ready {
+                    height: Height(50),
+                    root: Root::default(),
+                };
+                self.sign(&server_key(4), 204, 1, wrong);
+            }
+            112 => self.sign(&server_key(4), 204, 1, ready),
+            201 => self.act(0, Act::SetChange(add(5))),
+            210 => self.sign(&server_key(5), 205, 1, ready),
+            240 | 241 => self.act(2, self.lie(5, height)),
+            250 => self.act(3, self.lie(9, height)),
+            301 => self.act(
+                0,
+                Act::SetChange(SetChange::Remove {
+                    key: server_key(0).public(),
+                }),
+            ),
+            302 => self.act(
+                0,
+                Act::SetChange(SetChange::Remove {
+                    key: server_key(1).public(),
+                }),
+            ),
+            _ => {}
+        }
+    }
+
+    fn login_admin(&mut self) {
+        self.lanes[0] += 1;
+        let look = Look {
+            color: 0x00ff_ffff,
+            shape: BodyShape::Star,
+        };
+        self.act(
+            0,
+            Act::Login {
+                name: NAMES[0].to_owned(),
+                look,
+            },
+        );
+    }
+
+    fn lie(&self, n: u8, height: Height) -> Act {
+        let key = server_key(n);
+        let vote = |header: u8| {
+            let header = Some(HeaderId(metatopia_types::Digest([header; 32])));
+            let kind = VoteKind::Prevote;
+            let vote = Vote {
+                kind,
+                height,
+                round: Round(0),
+                header,
+                voter: key.public(),
+            };
+            vote.sign(self.world.sim(), &key)
+        };
+        Act::Report(Evidence::votes(vote(1), vote(2)))
+    }
+
+    fn turn(&mut self, height: Height, dice: &mut Stream) {
+        let body = Body::new(
+            core::mem::take(&mut self.acts),
+            core::mem::take(&mut self.blobs),
+        )
+        .expect("a few acts");
+        let set = |at| {
+            self.world
+                .validators(at)
+                .expect("the sets of the next heights")
+        };
+        // Now and then a proposer misses its turn.
+        let round = Round(u32::from(dice.below(40) == 0));
+        let lagging = self.roots.len().saturating_sub(2);
+        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+        let header = Header {
+            sim: self.world.sim(),
+            engine: ENGINE,
+            height,
+            previous: self.turns.last().map_or_else(HeaderId::default, Turn::id),
+            proposer: set(height).proposer(height, round),
+            round,
+            time: Millis(1_700_000_000_000 + 50 * height.0 + dice.below(20)),
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            root: self.roots[lagging],
+            validators: set(height).id(),
+            next_validators: ValidatorSet::id(set(height.plus(1))),
+        };
+        let turn = Turn { header, body };
+        let applied = self.world.apply(&turn, &Serial);
+        self.roots.push(applied.root);
+        for (act, outcome) in turn.body.acts().iter().zip(&applied.outcomes) {
+            let outcome = match outcome {
+                Outcome::Ok => "ok".to_owned(),
+                Outcome::Refused(why) => why.to_string(),
+            };
+            *self
+                .outcomes
+                .entry((kind(&act.envelope.act), outcome))
+                .or_default() += 1;
+        }
+        self.turns.push(turn);
+    }
+}
+
+const EMOTES: [Emote; 5] = [
+    Emote::Wave,
+    Emote::Nod,
+    Emote::Dance,
+    Emote::Bow,
+    Emote::Laugh,
+];
+
+fn look(dice: &mut Stream) -> Look {
+    let shapes = [
+        BodyShape::Round,
+        BodyShape::Square,
+        BodyShape::Arrow,
+        BodyShape::Star,
+    ];
+    let color = u32::try_from(dice.below((1 << 24) + (1 << 19))).expect("below 2^25");
+    Look {
+        color,
+        shape: *dice.pick(&shapes).expect("there are some"),
+    }
+}
+
+fn kind(act: &Act) -> &'static str {
+    match act {
+        Act::Login { .. } => "Login",
+        Act::Leave => "Leave",
+        Act::Heartbeat => "Heartbeat",
+        Act::Walk { .. } => "Walk",
+        Act::Touch { .. } => "Touch",
+        Act::Push { .. } => "Push",
+        Act::Say { .. } => "Say",
+        Act::Emote(_) => "Emote",
+        Act::SetLook(_) => "SetLook",
+        Act::SetChange(_) => "SetChange",
+        Act::Ready { .. } => "Ready",
+        Act::Report(_) => "Report",
+    }
+}
