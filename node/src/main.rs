@@ -1,3 +1,7 @@
 //! The `metatopia` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    metatopia::cli::main()
+}

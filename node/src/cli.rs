@@ -1,0 +1,156 @@
+//! The command line of the program.
+//!
+//! [`main`] reads the arguments, runs one command and ends with an [`Exit`] code. Results go to
+//! standard output, one JSON object per line with `--json`; everything else goes to standard error.
+
+mod arguments;
+mod client;
+mod console;
+mod entry;
+mod exit;
+mod failure;
+mod keys;
+mod node;
+mod order;
+mod receipt;
+mod say;
+mod script;
+mod session;
+mod status;
+mod up;
+
+use std::{future::Future, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use self::console::Console;
+pub use self::{exit::Exit, failure::Failure};
+
+/// The world in one program: servers that agree on every turn, and the tools to live in it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "metatopia",
+    version,
+    about = "A virtual world that nobody can switch off, lie about, or close the source of",
+    long_about = "A virtual world that nobody can switch off, lie about, or close the source of.\n\n\
+        Without a command it does what `metatopia up` does: four servers on this machine that run \
+        one world together.",
+    after_help = after_help(),
+    subcommand_required = false,
+    disable_help_subcommand = true,
+)]
+pub struct Cli {
+    /// Print results as JSON, one object per line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start a world of several servers on this machine, or start it again.
+    Up(up::UpArgs),
+    /// Run one server.
+    Node {
+        #[command(subcommand)]
+        command: node::NodeCommand,
+    },
+    /// How a server stands.
+    Status(status::StatusArgs),
+    /// Make and look at keys.
+    Keys {
+        #[command(subcommand)]
+        command: keys::KeysCommand,
+    },
+    /// Walk, talk and look around, in words.
+    Client(client::ClientArgs),
+    /// Say one thing, and print its receipt.
+    Say(say::SayArgs),
+    /// Fetch the receipt of an act, and check it.
+    Receipt(receipt::ReceiptArgs),
+    /// In which order a script got its events.
+    Order {
+        #[command(subcommand)]
+        command: order::OrderCommand,
+    },
+    /// Look at scripts.
+    Script {
+        #[command(subcommand)]
+        command: script::ScriptCommand,
+    },
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:\n  \
+        metatopia                                     four servers, one world, this machine\n  \
+        metatopia keys new --out me.key               a key of your own\n  \
+        metatopia client --key me.key                 walk around; type `help` there\n  \
+        metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
+        metatopia status --json                       height, root, proposer, peers\n  \
+\n\
+        Every command explains itself with --help.\n\n\
+        Exit codes:\n{}",
+        Exit::table()
+    )
+}
+
+/// Runs the program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are results; all else is usage. Without a place to print there is
+            // nobody to tell.
+            let _ = error.print();
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            };
+            return exit.into();
+        }
+    };
+    let console = Console::new(cli.json);
+    let command = cli
+        .command
+        .unwrap_or_else(|| Command::Up(up::UpArgs::default()));
+    match run(command, console) {
+        Ok(()) => Exit::Ok.into(),
+        Err(failure) => {
+            console.error(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+fn run(command: Command, console: Console) -> Result<(), Failure> {
+    match command {
+        Command::Up(args) => wait(up::run(args, console)),
+        Command::Node { command } => node::run(command),
+        Command::Status(args) => wait(status::run(args, console)),
+        Command::Keys { command } => keys::run(command, console),
+        Command::Client(args) => wait(client::run(args, console)),
+        Command::Say(args) => wait(say::run(args, console)),
+        Command::Receipt(args) => wait(receipt::run(args, console)),
+        Command::Order { command } => wait(order::run(command, console)),
+        Command::Script { command } => match command {
+            script::ScriptCommand::Check(args) => script::check(&args, console),
+            script::ScriptCommand::List(args) => wait(script::list(args, console)),
+        },
+    }
+}
+
+/// Runs a command that waits for sockets.
+fn wait<F: Future<Output = Result<(), Failure>>>(command: F) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))?;
+    let result = runtime.block_on(command);
+    // A thread that still reads standard input must not keep the program alive.
+    runtime.shutdown_background();
+    result
+}

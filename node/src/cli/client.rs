@@ -1,0 +1,151 @@
+//! `client`: the world in words, for terminals, pipes and screen readers.
+
+mod deeds;
+mod input;
+mod room;
+mod walk;
+mod words;
+
+use std::{
+    io::{self, IsTerminal as _},
+    time::Duration,
+};
+
+use clap::Args;
+use metatopia_client::text::{self, Command, printable};
+use metatopia_types::{Act, Outcome};
+use tokio::time::{Instant, sleep_until};
+
+use self::room::{Fate, Kind, Room};
+use super::{console::Console, failure::Failure, session::PlayerArgs};
+
+/// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.
+const HEARTBEAT: Duration = Duration::from_secs(4);
+
+/// After the last line the world is listened to for so long: whoever was spoken to may answer.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// `client`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    metatopia client --key me.key\n  \
+    printf 'push crate\\nlook\\n' | metatopia client --key me.key\n\n\
+    Lines are carried out one after the other: each has taken effect before the next begins. In a \n\
+    terminal a new line ends a walk that is still going on. Type `help` for the commands.\n\n\
+    Every receipt is checked against the sim's genesis; what is in sight is what the node says.")]
+pub(super) struct ClientArgs {
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
+    let driver = args.player.open().await?;
+    let login = args.player.login(&driver.author());
+    let lines = input::lines()
+        .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
+    let mut room = Room::new(driver, console, lines, io::stdin().is_terminal());
+    let lived = live(&mut room, login).await;
+    room.leave().await;
+    lived
+}
+
+async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
+    enter(room, login).await?;
+    let mut line = room.typed();
+    loop {
+        match line.take() {
+            Some(line) if obey(room, &line).await? == After::Quit => break,
+            Some(_) => {}
+            None if room.is_input_over() => {
+                listen(room, LINGER).await?;
+                break;
+            }
+            None => wait(room).await?,
+        }
+        line = room.typed();
+    }
+    // The avatar goes with its player, instead of standing about for a while.
+    room.perform(Act::Leave, Vec::new()).await?;
+    Ok(())
+}
+
+async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
+    room.driver.watch(true).await?;
+    match room.perform(login, Vec::new()).await? {
+        Fate::Done(Outcome::Ok) => {}
+        Fate::Done(Outcome::Refused(why)) => {
+            return Err(Failure::refused(format!("the login was refused: {why}")));
+        }
+        Fate::Refused(why) => {
+            return Err(Failure::refused(format!(
+                "the node refused the login: {why}"
+            )));
+        }
+        Fate::Waiting | Fate::Placed { .. } => {
+            return Err(
+                Failure::timed_out("the login is not decided").hint("see `metatopia status`")
+            );
+        }
+    }
+    let place = printable(&room.driver.trust().genesis.name);
+    room.note(&format!(
+        "You are in {place}. `look` describes it, `help` lists the commands."
+    ));
+    Ok(())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    GoOn,
+    Quit,
+}
+
+async fn obey(room: &mut Room, line: &str) -> Result<After, Failure> {
+    if line.trim().is_empty() {
+        return Ok(After::GoOn);
+    }
+    let command = match text::parse(line) {
+        Ok(command) => command,
+        Err(error) => {
+            room.tell(Kind::Refused, &printable(&error.to_string()))?;
+            return Ok(After::GoOn);
+        }
+    };
+    match command {
+        Command::Look => deeds::look(room).await?,
+        Command::Go(towards) => deeds::go(room, &towards).await?,
+        Command::Stop => deeds::stop(room).await?,
+        Command::Push(thing) => deeds::push(room, &thing).await?,
+        Command::Touch(thing) => deeds::touch(room, &thing).await?,
+        Command::Say(words) => deeds::speak(room, false, &words).await?,
+        Command::Shout(words) => deeds::speak(room, true, &words).await?,
+        Command::Emote(emote) => deeds::emote(room, emote).await?,
+        Command::Who => deeds::who(room).await?,
+        Command::Source(thing) => deeds::source(room, &thing).await?,
+        Command::Help => room.tell(Kind::Answer, text::HELP)?,
+        Command::Quit => return Ok(After::Quit),
+    }
+    Ok(After::GoOn)
+}
+
+/// Until a line is typed; the world is told of, and told that somebody is there.
+async fn wait(room: &mut Room) -> Result<(), Failure> {
+    while !room.has_line() && !room.is_input_over() {
+        let beat = room.last_act() + HEARTBEAT;
+        tokio::select! {
+            () = room.hear_or_read() => {}
+            () = sleep_until(beat) => room.send(Act::Heartbeat).await?,
+        }
+        room.report()?;
+    }
+    Ok(())
+}
+
+/// For a while.
+async fn listen(room: &mut Room, time: Duration) -> Result<(), Failure> {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        room.hear_until(end).await?;
+    }
+    Ok(())
+}

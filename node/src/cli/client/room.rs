@@ -1,0 +1,350 @@
+//! The state of a text client: what it sees, what it waits for, what was typed.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use metatopia_client::text::{heard, printable};
+use metatopia_protocol::{Scene, SubmitRefusal};
+use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome};
+use serde::Serialize;
+use tokio::{
+    sync::mpsc::{self, error::TryRecvError},
+    time::{Instant, timeout, timeout_at},
+};
+
+use crate::{
+    cli::{Failure, console::Console},
+    client_driver::{DriveError, Driver, News, ProofError},
+};
+
+/// An act that is not decided after this long is left to itself; it is still sent again.
+const DECIDED: Duration = Duration::from_secs(20);
+
+/// A node that applied a turn says what became of its acts at once; if not, the proof is asked for.
+const TOLD: Duration = Duration::from_secs(2);
+
+/// Time for a scene to come after something happened.
+const SCENE: Duration = Duration::from_secs(3);
+
+/// What became of an act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing yet.
+    Waiting,
+    /// It is in a turn.
+    Placed { height: Height, index: u32 },
+    /// It was applied.
+    Done(Outcome),
+    /// The node did not take it.
+    Refused(SubmitRefusal),
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    /// Somebody said something.
+    Heard,
+    /// Somebody came or went.
+    Seen,
+    /// What a command did.
+    Done,
+    /// What a command asked for.
+    Answer,
+    /// A command that was not carried out.
+    Refused,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    kind: Kind,
+    text: &'a str,
+}
+
+/// A text client under way.
+pub(super) struct Room {
+    pub(super) driver: Driver,
+    pub(super) scene: Option<Scene>,
+    console: Console,
+    people: Option<BTreeMap<ObjectId, String>>,
+    /// Acts whose fate somebody waits for.
+    fates: BTreeMap<ActId, Fate>,
+    /// What an act has changed is to be seen in scenes of this height and later.
+    changed: Height,
+    lines: mpsc::Receiver<String>,
+    /// A line that was read and not yet carried out.
+    typed: Option<String>,
+    input_over: bool,
+    interactive: bool,
+    last_act: Instant,
+    /// What happened and was not yet looked at.
+    unread: VecDeque<News>,
+}
+
+impl Room {
+    pub(super) fn new(
+        driver: Driver,
+        console: Console,
+        lines: mpsc::Receiver<String>,
+        interactive: bool,
+    ) -> Self {
+        Self {
+            driver,
+            scene: None,
+            console,
+            people: None,
+            fates: BTreeMap::new(),
+            changed: Height(0),
+            lines,
+            typed: None,
+            input_over: false,
+            interactive,
+            last_act: Instant::now(),
+            unread: VecDeque::new(),
+        }
+    }
+
+    pub(super) async fn leave(self) {
+        self.driver.leave().await;
+    }
+
+    /// The next line that was typed.
+    pub(super) fn typed(&mut self) -> Option<String> {
+        if self.typed.is_none() {
+            match self.lines.try_recv() {
+                Ok(line) => self.typed = Some(line),
+                Err(TryRecvError::Disconnected) => self.input_over = true,
+                Err(TryRecvError::Empty) => {}
+            }
+        }
+        self.typed.take()
+    }
+
+    pub(super) fn has_line(&self) -> bool {
+        self.typed.is_some()
+    }
+
+    pub(super) fn is_input_over(&self) -> bool {
+        self.input_over && self.typed.is_none()
+    }
+
+    pub(super) const fn last_act(&self) -> Instant {
+        self.last_act
+    }
+
+    /// A line for the person.
+    pub(super) fn tell(&self, kind: Kind, text: &str) -> Result<(), Failure> {
+        if self.console.is_json() {
+            self.console.json(&Line { kind, text })
+        } else {
+            self.console.line(text)
+        }
+    }
+
+    /// Something beside the story.
+    pub(super) fn note(&self, text: &str) {
+        self.console.note(text);
+    }
+
+    /// Waits for news or a line, and keeps it; nothing is lost when this is cancelled.
+    pub(super) async fn hear_or_read(&mut self) {
+        tokio::select! {
+            news = self.driver.news() => self.unread.push_back(news),
+            line = self.lines.recv(), if !self.input_over && self.typed.is_none() => match line {
+                Some(line) => self.typed = Some(line),
+                None => self.input_over = true,
+            },
+        }
+    }
+
+    /// Tells what happened.
+    pub(super) fn report(&mut self) -> Result<(), Failure> {
+        while let Some(news) = self.unread.pop_front() {
+            self.note_news(news)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for one piece of news, until `end` at the latest; whether there was one.
+    pub(super) async fn hear_until(&mut self, end: Instant) -> Result<bool, Failure> {
+        self.report()?;
+        match timeout_at(end, self.driver.news()).await {
+            Ok(news) => self.note_news(news).map(|()| true),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn note_news(&mut self, news: News) -> Result<(), Failure> {
+        match news {
+            News::Open { url, .. } => {
+                self.note(&format!("connected with {url}"));
+                Ok(())
+            }
+            News::Broken { url, why } => {
+                self.note(&format!("connection with {url} lost: {why}; trying on"));
+                Ok(())
+            }
+            News::Receipted {
+                act, height, index, ..
+            } => {
+                self.decide(act, Fate::Placed { height, index });
+                Ok(())
+            }
+            News::Refused { act, why } => {
+                self.decide(act, Fate::Refused(why));
+                Ok(())
+            }
+            News::Outcome {
+                act,
+                height,
+                outcome,
+            } => {
+                self.changed = self.changed.max(height);
+                self.decide(act, Fate::Done(outcome));
+                Ok(())
+            }
+            News::Scene(scene) => self.see(*scene),
+            // One's own words are told by the command that said them.
+            News::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
+            News::Heard(line) => self.tell(Kind::Heard, &heard(&line)),
+            News::Ended(end) => Err(end.into()),
+        }
+    }
+
+    fn decide(&mut self, act: ActId, fate: Fate) {
+        if let Some(known) = self.fates.get_mut(&act)
+            && !matches!(known, Fate::Done(_))
+        {
+            *known = fate;
+        }
+    }
+
+    fn me(&self) -> Option<ObjectId> {
+        self.scene.as_ref()?.me
+    }
+
+    /// Takes a scene, and tells who came and went since the last one.
+    fn see(&mut self, scene: Scene) -> Result<(), Failure> {
+        let others = scene
+            .objects
+            .iter()
+            .filter(|o| o.player.is_some() && Some(o.id) != scene.me);
+        let now: BTreeMap<ObjectId, String> = others
+            .map(|object| (object.id, printable(&object.name)))
+            .collect();
+        let before = self.people.replace(now);
+        self.scene = Some(scene);
+        // What is there at first has not come.
+        let (Some(before), Some(now)) = (before, &self.people) else {
+            return Ok(());
+        };
+        for (_, name) in now.iter().filter(|(id, _)| !before.contains_key(id)) {
+            self.tell(Kind::Seen, &format!("{name} comes into sight."))?;
+        }
+        for (_, name) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
+            self.tell(Kind::Seen, &format!("{name} is out of sight."))?;
+        }
+        Ok(())
+    }
+
+    /// Submits an act and does not wait for it.
+    pub(super) async fn send(&mut self, act: Act) -> Result<(), Failure> {
+        self.last_act = Instant::now();
+        match self.driver.submit(act, Vec::new()).await {
+            // The world stands still, or it would have taken some of them: this one is not missed.
+            Ok(_) | Err(DriveError::Submit(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Submits an act and waits until it has taken effect; [`Fate::Waiting`] when that takes too
+    /// long.
+    pub(super) async fn perform(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Fate, Failure> {
+        self.last_act = Instant::now();
+        let id = self.driver.submit(act, blobs).await?.act;
+        self.fates.insert(id, Fate::Waiting);
+        let mut end = Instant::now() + DECIDED;
+        let fate = loop {
+            let more = self.hear_until(end).await?;
+            match self.fates.get(&id).copied().unwrap_or(Fate::Waiting) {
+                fate @ (Fate::Done(_) | Fate::Refused(_)) => break fate,
+                Fate::Placed { .. } if more => end = end.min(Instant::now() + TOLD),
+                Fate::Placed { height, index } => {
+                    break self.ask_outcome(id, (height, index)).await?;
+                }
+                Fate::Waiting if !more => break Fate::Waiting,
+                Fate::Waiting => {}
+            }
+        };
+        self.fates.remove(&id);
+        Ok(fate)
+    }
+
+    /// The node that knew the outcome is gone: another one can prove it.
+    async fn ask_outcome(&mut self, act: ActId, place: (Height, u32)) -> Result<Fate, Failure> {
+        match self.driver.prove_outcome(place, act, TOLD).await {
+            Ok(outcome) => {
+                self.changed = self.changed.max(place.0);
+                Ok(Fate::Done(outcome))
+            }
+            Err(ProofError::Unknown | ProofError::Drive(DriveError::NoAnswer(_))) => {
+                Ok(Fate::Placed {
+                    height: place.0,
+                    index: place.1,
+                })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next scene; nothing if none comes, or a line interrupts.
+    pub(super) async fn next_scene(&mut self) -> Result<Option<Scene>, Failure> {
+        let before = self.scene.as_ref().map_or(Height(0), |scene| scene.height);
+        let waited = timeout(SCENE, async {
+            loop {
+                self.report()?;
+                if self.interactive && self.has_line() {
+                    return Ok::<_, Failure>(());
+                }
+                if self
+                    .scene
+                    .as_ref()
+                    .is_some_and(|scene| scene.height > before)
+                {
+                    return Ok(());
+                }
+                self.hear_or_read().await;
+            }
+        });
+        if let Ok(failed @ Err(_)) = waited.await {
+            failed?;
+        }
+        let newer = self
+            .scene
+            .as_ref()
+            .filter(|scene| scene.height > before)
+            .cloned();
+        Ok(newer.filter(|_| !self.is_interrupted()))
+    }
+
+    /// Has a person typed something that should not wait?
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interactive && self.has_line()
+    }
+
+    /// What is in sight, after everything that was done so far.
+    pub(super) async fn look_around(&mut self) -> Result<Option<Scene>, Failure> {
+        let end = Instant::now() + SCENE;
+        loop {
+            let fresh = self
+                .scene
+                .as_ref()
+                .is_some_and(|s| s.height >= self.changed && s.me.is_some());
+            if fresh || !self.hear_until(end).await? {
+                return Ok(self.scene.clone());
+            }
+        }
+    }
+}

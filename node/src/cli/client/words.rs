@@ -1,0 +1,99 @@
+//! What a person is told: one sentence a fact.
+
+use metatopia_client::text::compass;
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::Emote;
+
+/// Far less than this is no distance.
+const NOTHING: Fx = Fx::from_ratio(5, 100);
+
+/// `1.2 m north`, or nothing for hardly any way.
+pub(super) fn way(from: Vec2, to: Vec2) -> Option<String> {
+    let moved = to.saturating_sub(from);
+    let length = moved.length();
+    (length > NOTHING).then(|| format!("{length:.1} m {}", compass(moved)))
+}
+
+/// What became of a push.
+pub(super) fn pushed(name: &str, from: Vec2, to: Option<Vec2>) -> String {
+    match to.map(|to| way(from, to)) {
+        Some(Some(way)) => format!("You push {name}: it slides {way}."),
+        Some(None) => format!("You push {name}: it does not move."),
+        None => format!("You push {name}: it slides out of sight."),
+    }
+}
+
+/// Where a walk has ended.
+pub(super) fn walked(from: Vec2, to: Vec2) -> String {
+    match way(from, to) {
+        Some(way) => format!("You walk {way}, to {:.1} east, {:.1} north.", to.x, to.y),
+        None => "You stay where you are.".into(),
+    }
+}
+
+/// What a gesture looks like to who makes it.
+pub(super) const fn gesture(emote: Emote) -> &'static str {
+    match emote {
+        Emote::Wave => "You wave.",
+        Emote::Nod => "You nod.",
+        Emote::Dance => "You dance.",
+        Emote::Bow => "You bow.",
+        Emote::Laugh => "You laugh.",
+    }
+}
+
+/// Splits `north 12` into the direction and the metres; 5 m if none are given.
+pub(super) fn stretch(typed: &str) -> (&str, Fx) {
+    const DEFAULT: Fx = Fx::from_int(5);
+    let longest = Fx::from_int(100);
+    match typed.rsplit_once(char::is_whitespace) {
+        Some((direction, metres)) => match Fx::parse(metres) {
+            Ok(metres) => (direction.trim(), metres.clamp(Fx::ZERO, longest)),
+            Err(_) => (typed, DEFAULT),
+        },
+        None => (typed, DEFAULT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(x: i32, y: i32) -> Vec2 {
+        Vec2::new(Fx::from_int(x), Fx::from_int(y))
+    }
+
+    #[test]
+    fn a_push_is_told_by_what_it_did() {
+        assert_eq!(
+            pushed("crate", at(0, 0), Some(at(0, 2))),
+            "You push crate: it slides 2.0 m north."
+        );
+        assert_eq!(
+            pushed("crate", at(1, 1), Some(at(1, 1))),
+            "You push crate: it does not move."
+        );
+        assert_eq!(
+            pushed("crate", at(1, 1), None),
+            "You push crate: it slides out of sight."
+        );
+    }
+
+    #[test]
+    fn a_walk_is_told_by_where_it_ended() {
+        assert_eq!(
+            walked(at(0, 0), at(3, 0)),
+            "You walk 3.0 m east, to 3.0 east, 0.0 north."
+        );
+        assert_eq!(walked(at(3, 0), at(3, 0)), "You stay where you are.");
+    }
+
+    #[test]
+    fn a_stretch_is_five_metres_unless_said() {
+        assert_eq!(stretch("north"), ("north", Fx::from_int(5)));
+        assert_eq!(stretch("north 2.5"), ("north", Fx::from_ratio(5, 2)));
+        assert_eq!(stretch("ne  999"), ("ne", Fx::from_int(100)));
+        assert_eq!(stretch("ne -3"), ("ne", Fx::ZERO));
+        assert_eq!(stretch("old door"), ("old door", Fx::from_int(5)));
+    }
+}

@@ -1,0 +1,131 @@
+//! `node run`: one server, in the foreground.
+
+use std::{io, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_store::OpenError;
+use tokio::{
+    io::AsyncReadExt as _,
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+use tracing_subscriber::EnvFilter;
+
+use super::{exit::Exit, failure::Failure};
+use crate::{
+    config::{self, ConfigError, Layer, Settings},
+    server::{self, ServerError},
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum NodeCommand {
+    /// Run one server until it is told to stop (Ctrl-C, or SIGTERM).
+    #[command(
+        after_help = "A value is taken from its flag, else from the environment \
+        (METATOPIA_HTTP_LISTEN for --http-listen), else from the file, else it has a default.\n\
+        Unknown keys and variables are errors. `metatopia up` writes such files: \
+        server-0/metatopia.toml in its data directory."
+    )]
+    Run(Box<RunArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// The configuration file (TOML).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Layer,
+    /// Stop when standard input ends: for whoever starts a server as a child, and must not leave it
+    /// behind however it ends itself.
+    #[arg(long, hide = true)]
+    until_stdin_ends: bool,
+}
+
+pub(super) fn run(command: NodeCommand) -> Result<(), Failure> {
+    let NodeCommand::Run(args) = command;
+    let settings = settle(&args)?;
+    let filter = EnvFilter::new(settings.log.name());
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
+    // A second subscriber is only there in tests, which keep theirs.
+    let _ = log.try_init();
+    super::wait(async move {
+        let stop = stop_signal(args.until_stdin_ends)
+            .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
+        Ok(server::run(settings, stop).await?)
+    })
+}
+
+fn settle(args: &RunArgs) -> Result<Settings, ConfigError> {
+    let environment = config::environment(config::variables())?;
+    let file = args
+        .config
+        .as_deref()
+        .map(config::read)
+        .transpose()?
+        .unwrap_or_default();
+    config::settle([args.flags.clone(), environment, file])
+}
+
+/// Turns true when this process shall stop.
+fn stop_signal(with_stdin: bool) -> io::Result<watch::Receiver<bool>> {
+    let (stop, stopped) = watch::channel(false);
+    let (mut interrupt, mut terminate) = (
+        signal(SignalKind::interrupt())?,
+        signal(SignalKind::terminate())?,
+    );
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            () = stdin_ended(), if with_stdin => {}
+        }
+        stop.send_replace(true);
+        // A watch without a sender would look like one that never changes.
+        stop.closed().await;
+    });
+    Ok(stopped)
+}
+
+async fn stdin_ended() {
+    let mut rest = [0; 64];
+    let mut stdin = tokio::io::stdin();
+    while matches!(stdin.read(&mut rest).await, Ok(read) if read > 0) {}
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
+        let exit = match &error {
+            ConfigError::Read { source, .. } if missing(source) => Exit::NotFound,
+            ConfigError::Read { .. } => Exit::Failed,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
+        let message = error.to_string();
+        let exit = match error {
+            ServerError::Key(error) => return error.into(),
+            ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Exit::NotFound
+            }
+            ServerError::Genesis { .. } => Exit::Usage,
+            ServerError::Store {
+                source: OpenError::Identity(_),
+                ..
+            } => Exit::Usage,
+            ServerError::Store { .. }
+            | ServerError::Log { .. }
+            | ServerError::Record { .. }
+            | ServerError::Records { .. } => Exit::Unverified,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, message)
+    }
+}

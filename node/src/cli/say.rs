@@ -1,0 +1,108 @@
+//! `say`: one sentence, and the proof that it was said.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use clap::Args;
+use metatopia_client::text;
+use metatopia_sim::is_line;
+use metatopia_types::{ActId, Height, Outcome, limits::CHAT_BYTES_MAX};
+use tokio::time::timeout;
+
+use super::{console::Console, entry::Entry, failure::Failure, session::PlayerArgs};
+use crate::client_driver::{Driver, News, Submitted};
+
+/// Time for an act to be decided. It is valid for half a minute; beyond that it never will be.
+const DECIDED: Duration = Duration::from_secs(40);
+
+/// Time for the state after the act to be certified: two turns.
+pub(super) const PROVEN: Duration = Duration::from_secs(10);
+
+/// `say`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    metatopia say \"good morning\" --key me.key\n  \
+    metatopia say --everywhere \"the market opens\" --key me.key --json\n\n\
+    What is printed was proved: the receipt by the signatures of more than two thirds of the \n\
+    servers, the outcome by the state that they signed two turns later.")]
+pub(super) struct SayArgs {
+    /// The words, at most 512 bytes.
+    text: String,
+    /// Let everybody in the sim hear it, not only who is near.
+    #[arg(long)]
+    everywhere: bool,
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> {
+    if args.text.is_empty() || args.text.len() > CHAT_BYTES_MAX || !is_line(&args.text) {
+        let message = format!("the words must be one line of 1 to {CHAT_BYTES_MAX} bytes");
+        return Err(Failure::usage(message));
+    }
+    let mut driver = args.player.open().await?;
+    let said = say(&mut driver, &args).await;
+    driver.leave().await;
+    let entry = said?;
+    console.show(&entry)?;
+    match entry.refusal() {
+        None => Ok(()),
+        Some(why) => Err(Failure::refused(format!("the words were not heard: {why}"))),
+    }
+}
+
+async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
+    let login = driver
+        .submit(args.player.login(&driver.author()), Vec::new())
+        .await?;
+    let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
+    let words = driver.submit(act, blobs).await?;
+    let decided = timeout(DECIDED, decide(driver, &[login.act, words.act])).await;
+    let decided = decided.map_err(|_| {
+        Failure::timed_out(format!("no receipt within {} s", DECIDED.as_secs()))
+            .hint("see `metatopia status`")
+    })??;
+    let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
+    if let Outcome::Refused(why) = driver
+        .prove_outcome(place(login), login.act, PROVEN)
+        .await?
+    {
+        return Err(Failure::refused(format!("the login was refused: {why}")));
+    }
+    let (height, index) = place(words);
+    let outcome = driver
+        .prove_outcome((height, index), words.act, PROVEN)
+        .await?;
+    Ok(Entry {
+        act: words.act.to_string(),
+        author: driver.author().to_string(),
+        lane: driver.lane().0,
+        seq: words.seq.0,
+        height: height.0,
+        index,
+        outcome: Some(outcome.to_string()),
+        proven: true,
+    })
+}
+
+/// Waits until all these acts are in decided turns; gives their places.
+async fn decide(
+    driver: &mut Driver,
+    acts: &[ActId],
+) -> Result<BTreeMap<ActId, (Height, u32)>, Failure> {
+    let mut places = BTreeMap::new();
+    while places.len() < acts.len() {
+        match driver.news().await {
+            News::Receipted {
+                act, height, index, ..
+            } if acts.contains(&act) => {
+                places.insert(act, (height, index));
+            }
+            News::Refused { act, why } if acts.contains(&act) => {
+                return Err(Failure::refused(format!("the node refused the act: {why}")));
+            }
+            News::Ended(end) => return Err(end.into()),
+            _ => {}
+        }
+    }
+    Ok(places)
+}

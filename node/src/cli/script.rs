@@ -1,0 +1,211 @@
+//! `script`: look at source before it runs, and at what runs.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand};
+use metatopia_protocol::{Answer, Question};
+use metatopia_scripting::{Diagnostic, check as diagnose, limits::FILE_BYTES_MAX};
+use serde::Serialize;
+
+use super::{console::Console, exit::Exit, failure::Failure, session::NodeArgs};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ScriptCommand {
+    /// Check a script's source: what is wrong, in which line and column. Nothing is run.
+    #[command(
+        after_help = "Example:\n  metatopia script check door.rhai\n\nA script with mistakes \
+        ends with exit code 1."
+    )]
+    Check(CheckArgs),
+    /// List the scripts that run, with the packages of their source.
+    List(NodeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The source file.
+    file: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+struct Mistake {
+    line: u32,
+    column: u32,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Verdict {
+    file: String,
+    ok: bool,
+    diagnostics: Vec<Mistake>,
+}
+
+pub(super) fn check(args: &CheckArgs, console: Console) -> Result<(), Failure> {
+    let file = args.file.display().to_string();
+    let source = read(&args.file)?;
+    let found = diagnose(&source);
+    let ok = found.is_empty();
+    if console.is_json() {
+        let mistake = |d: &Diagnostic| Mistake {
+            line: d.line,
+            column: d.column,
+            message: d.message.clone(),
+        };
+        console.json(&Verdict {
+            file,
+            ok,
+            diagnostics: found.iter().map(mistake).collect(),
+        })?;
+        return if ok {
+            Ok(())
+        } else {
+            Err(Failure::quiet(Exit::Failed))
+        };
+    }
+    if ok {
+        return console.line(&format!("{file}: {}", console.verdict(true, "fine")));
+    }
+    for diagnostic in &found {
+        console.line(&explain(&file, &source, diagnostic))?;
+    }
+    let count = found.len();
+    let mistakes = if count == 1 { "mistake" } else { "mistakes" };
+    Err(Failure::failed(format!("{file} has {count} {mistakes}")))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::not_found(format!("there is no file {name}")),
+        _ => Failure::failed(format!("cannot read {name}: {error}")),
+    };
+    let mut bytes = Vec::new();
+    let limit = FILE_BYTES_MAX as u64 + 1;
+    File::open(path)
+        .map_err(failed)?
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        let message =
+            format!("{name} is longer than {FILE_BYTES_MAX} bytes, the most a script has");
+        return Err(Failure::failed(message));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::failed(format!("{name} is not UTF-8 from byte {at} on"))
+    })
+}
+
+/// The complaint, the line it is about, and a mark under the column.
+fn explain(file: &str, source: &str, diagnostic: &Diagnostic) -> String {
+    let Diagnostic {
+        line,
+        column,
+        message,
+    } = diagnostic;
+    let text = usize::try_from(*line)
+        .ok()
+        .and_then(|n| source.lines().nth(n.checked_sub(1)?));
+    let Some(text) = text else {
+        return format!("{file}: {message}");
+    };
+    let gutter = " ".repeat(line.to_string().len());
+    let mut said = format!("{file}:{line}:{column}: {message}\n {line} | {text}");
+    if *column > 0 {
+        // Tabs stay tabs, so that the mark stands where the terminal puts the character.
+        let before = text.chars().take(*column as usize - 1);
+        let blank: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();
+        said.push_str(&format!("\n {gutter} | {blank}^"));
+    }
+    said
+}
+
+#[derive(Debug, Serialize)]
+struct Running {
+    script: u64,
+    object: u64,
+    name: String,
+    package: String,
+}
+
+impl fmt::Display for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            script,
+            object,
+            name,
+            package,
+        } = self;
+        let name = metatopia_client::text::printable(name);
+        write!(
+            f,
+            "{script:>5}  on {name} (object {object}), package {package}"
+        )
+    }
+}
+
+pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure> {
+    let Answer::Scripts(scripts) = args.ask(Question::Scripts).await? else {
+        return Err(
+            Failure::timed_out("the node is too busy to list its scripts").hint("try again"),
+        );
+    };
+    for entry in scripts {
+        console.show(&Running {
+            script: entry.script.0,
+            object: entry.object.0,
+            name: entry.name,
+            package: entry.package.to_string(),
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: u32, column: u32) -> Diagnostic {
+        Diagnostic {
+            line,
+            column,
+            message: "oh no".into(),
+        }
+    }
+
+    #[test]
+    fn the_mark_stands_under_the_column() {
+        let source = "let a = 1;\n\tlet b = ;\n";
+        let said = explain("a.rhai", source, &at(2, 10));
+        assert_eq!(
+            said,
+            "a.rhai:2:10: oh no\n 2 | \tlet b = ;\n   | \t        ^"
+        );
+    }
+
+    #[test]
+    fn a_complaint_about_a_line_or_file_has_no_mark() {
+        assert_eq!(explain("a", "x\n", &at(1, 0)), "a:1:0: oh no\n 1 | x");
+        assert_eq!(explain("a", "x\n", &at(0, 0)), "a: oh no");
+        assert_eq!(explain("a", "x\n", &at(9, 1)), "a: oh no");
+    }
+
+    #[test]
+    fn a_mark_past_the_end_of_a_line_stands_behind_it() {
+        assert_eq!(
+            explain("a", "xy", &at(1, 3)),
+            "a:1:3: oh no\n 1 | xy\n   |   ^"
+        );
+        assert_eq!(
+            explain("a", "xy", &at(1, 99)),
+            "a:1:99: oh no\n 1 | xy\n   |   ^"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! What every command that talks to a node shares: where it is, which sim, which key.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use clap::Args;
+use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_types::{Act, Look, PublicKey, Sign, SigningKey, SimId};
+
+use super::{exit::Exit, failure::Failure};
+use crate::{
+    carrier::ConnectError,
+    client_driver::{
+        DriveError, Driver, End, Entrance, EntranceError, HttpError, LearnError, NodeUrl,
+        ProofError, Trust, random,
+    },
+    keys,
+};
+
+/// Time for one question.
+pub(super) const ANSWER: Duration = Duration::from_secs(10);
+
+/// Where `metatopia up` puts its first server.
+pub(super) const NODE: &str = "http://127.0.0.1:8080";
+
+/// A node, and the sim it must serve.
+#[derive(Debug, Args)]
+pub(super) struct NodeArgs {
+    /// The node to talk to; several with commas, to go on with the next when one is gone.
+    #[arg(long, value_name = "URL[,URL..]", default_value = NODE, value_delimiter = ',')]
+    pub(super) node: Vec<NodeUrl>,
+    /// The sim that the node must serve: 64 hexadecimal digits.
+    #[arg(long, value_name = "ID")]
+    pub(super) sim: Option<SimId>,
+}
+
+/// A node and a player.
+#[derive(Debug, Args)]
+pub(super) struct PlayerArgs {
+    #[command(flatten)]
+    pub(super) at: NodeArgs,
+    /// Your key file; `metatopia keys new` makes one.
+    #[arg(long, value_name = "FILE")]
+    pub(super) key: PathBuf,
+    /// What you are called [default: the first digits of your key].
+    #[arg(long)]
+    pub(super) name: Option<String>,
+}
+
+impl NodeArgs {
+    /// Finds the first node that answers, and learns the sim's genesis from it.
+    pub(super) async fn learn(&self) -> Result<Trust, Failure> {
+        let mut first = None;
+        for url in &self.node {
+            let learned = async {
+                let entrance = Entrance::ask(url, self.sim).await.map_err(Failure::from)?;
+                Trust::learn(&entrance).await.map_err(Failure::from)
+            };
+            match learned.await {
+                Ok(trust) => return Ok(trust),
+                Err(failure) => first = first.or(Some(failure)),
+            }
+        }
+        Err(first.unwrap_or_else(|| Failure::usage("no node was given")))
+    }
+
+    /// Opens a session with a key.
+    pub(super) async fn open(&self, key: Arc<dyn Sign>) -> Result<Driver, Failure> {
+        let trust = self.learn().await?;
+        Ok(Driver::open(self.node.clone(), trust, key).await?)
+    }
+
+    /// Opens a session that only asks: its key is made for it and forgotten.
+    pub(super) async fn open_to_ask(&self) -> Result<Driver, Failure> {
+        self.open(passing_key()).await
+    }
+
+    /// Asks one question, in a session of its own.
+    pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
+        let mut driver = self.open_to_ask().await?;
+        let answer = driver.ask(question, ANSWER).await;
+        driver.leave().await;
+        Ok(answer?)
+    }
+}
+
+impl PlayerArgs {
+    /// Opens the player's session.
+    pub(super) async fn open(&self) -> Result<Driver, Failure> {
+        let key = keys::load(&self.key)?;
+        self.at.open(Arc::new(key)).await
+    }
+
+    /// The act that begins the player's session.
+    pub(super) fn login(&self, author: &PublicKey) -> Act {
+        login(self.name.as_deref(), author)
+    }
+}
+
+/// A key that nobody will use again.
+pub(super) fn passing_key() -> Arc<dyn Sign> {
+    Arc::new(SigningKey::from_seed(random()))
+}
+
+/// The act that begins a session; a player without a name is called by the key.
+pub(super) fn login(name: Option<&str>, author: &PublicKey) -> Act {
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => format!("guest {}", &author.to_string()[..6]),
+    };
+    let [red, green, blue, ..] = author.0;
+    // Colours from the key, so that guests can be told apart; never too dark to be seen.
+    let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
+    Act::Login {
+        name,
+        look: Look {
+            color,
+            ..Look::default()
+        },
+    }
+}
+
+impl From<EntranceError> for Failure {
+    fn from(error: EntranceError) -> Self {
+        let exit = match &error {
+            EntranceError::Http { error, .. } => http_exit(error),
+            EntranceError::Offer { .. } => Exit::Failed,
+            EntranceError::OtherSim { .. } => Exit::Unverified,
+            EntranceError::Connect {
+                error: ConnectError::WrongCertificate { .. },
+                ..
+            } => Exit::Unverified,
+            EntranceError::Connect { .. } => Exit::TimedOut,
+        };
+        let failure = Self::new(exit, error.to_string());
+        match &error {
+            EntranceError::Http {
+                error: HttpError::Unreachable(_),
+                ..
+            } => failure.hint("`metatopia up` starts servers here, --node names another place"),
+            EntranceError::OtherSim { .. } => failure.hint("leave out --sim, or ask another node"),
+            _ => failure,
+        }
+    }
+}
+
+/// The code for what came by HTTP.
+pub(super) fn http_exit(error: &HttpError) -> Exit {
+    match error {
+        HttpError::Unreachable(_) | HttpError::TimedOut => Exit::TimedOut,
+        HttpError::Status { code: 404, .. } => Exit::NotFound,
+        HttpError::Status {
+            code: 503 | 504, ..
+        } => Exit::TimedOut,
+        HttpError::Status { .. } | HttpError::Malformed(_) => Exit::Failed,
+    }
+}
+
+const fn goodbye_exit(why: Goodbye) -> Exit {
+    match why {
+        Goodbye::Full | Goodbye::Stopping | Goodbye::TooSlow => Exit::TimedOut,
+        Goodbye::Version(_) | Goodbye::BadFrame | Goodbye::NoHello => Exit::Failed,
+        Goodbye::BadSignature | Goodbye::OtherSession => Exit::Refused,
+    }
+}
+
+impl From<LearnError> for Failure {
+    fn from(error: LearnError) -> Self {
+        let exit = match &error {
+            LearnError::Entrance(_) => match error {
+                LearnError::Entrance(error) => return error.into(),
+                _ => Exit::Failed,
+            },
+            LearnError::Carrier(_) | LearnError::NoGenesis | LearnError::TimedOut => Exit::TimedOut,
+            LearnError::Goodbye(why) => goodbye_exit(*why),
+            LearnError::Version(_) => Exit::Failed,
+            LearnError::Frame(_)
+            | LearnError::Genesis(_)
+            | LearnError::OtherGenesis { .. }
+            | LearnError::Validators(_) => Exit::Unverified,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<End> for Failure {
+    fn from(end: End) -> Self {
+        let exit = match end {
+            End::Unreachable(error) => return error.into(),
+            End::Goodbye(why) => goodbye_exit(why),
+            End::Distrusted { .. } | End::BadFrame { .. } => Exit::Unverified,
+        };
+        Self::new(exit, format!("the session ended: {end}"))
+    }
+}
+
+impl From<DriveError> for Failure {
+    fn from(error: DriveError) -> Self {
+        let message = error.to_string();
+        match error {
+            DriveError::Ended(end) => end.into(),
+            DriveError::NotOpen | DriveError::NoAnswer(_) => Self::timed_out(message),
+            DriveError::Submit(_) => Self::refused(message),
+        }
+    }
+}
+
+impl From<ProofError> for Failure {
+    fn from(error: ProofError) -> Self {
+        let message = error.to_string();
+        match error {
+            ProofError::Drive(error) => error.into(),
+            ProofError::Distrust(_) | ProofError::Other(_) => Self::unverified(message),
+            ProofError::Unknown => Self::not_found(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_is_named_by_its_key_and_can_be_seen() {
+        let Act::Login { name, look } = login(None, &PublicKey([0; 32])) else {
+            panic!("not a login")
+        };
+        assert_eq!(name, "guest 000000");
+        assert!(metatopia_sim::is_name(&name));
+        assert_eq!(look.color, 0x40_4040);
+    }
+
+    #[test]
+    fn failures_of_nodes_have_the_documented_codes() {
+        let unreachable = HttpError::Unreachable("nobody listens there".into());
+        assert_eq!(http_exit(&unreachable), Exit::TimedOut);
+        assert_eq!(http_exit(&HttpError::TimedOut), Exit::TimedOut);
+        let status = |code| {
+            http_exit(&HttpError::Status {
+                code,
+                said: String::new(),
+            })
+        };
+        assert_eq!(status(404), Exit::NotFound);
+        assert_eq!(status(503), Exit::TimedOut);
+        assert_eq!(status(400), Exit::Failed);
+        assert_eq!(goodbye_exit(Goodbye::OtherSession), Exit::Refused);
+        assert_eq!(Failure::from(ProofError::Unknown).exit, Exit::NotFound);
+        assert_eq!(Failure::from(DriveError::NotOpen).exit, Exit::TimedOut);
+    }
+}

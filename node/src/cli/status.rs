@@ -1,0 +1,146 @@
+//! `status`: how a server stands.
+
+use std::fmt;
+
+use clap::Args;
+use metatopia_types::Height;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    arguments,
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    session::{NODE, http_exit},
+};
+use crate::client_driver::{NodeUrl, http};
+
+/// `status`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    metatopia status\n  \
+    metatopia status --at 1200 --json      the root after height 1200, to compare servers by\n\n\
+    A server that is stalled is described as any other, with exit code 6.")]
+pub(super) struct StatusArgs {
+    /// The node.
+    #[arg(long, value_name = "URL", default_value = NODE)]
+    node: NodeUrl,
+    /// Show the root after this height.
+    #[arg(long, value_name = "HEIGHT", value_parser = arguments::height)]
+    at: Option<Height>,
+}
+
+/// What `/api/status` says. Fields that this version does not know are passed on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Status {
+    /// The server's own key.
+    pub(super) server: String,
+    /// The last decided height.
+    pub(super) height: u64,
+    /// The last tick.
+    pub(super) tick: u64,
+    /// The root after `root_height`.
+    pub(super) root: String,
+    /// Which height the root is of.
+    pub(super) root_height: u64,
+    /// Who proposes at the height under way.
+    pub(super) proposer: Option<String>,
+    /// Who votes at the height under way.
+    pub(super) validators: Vec<String>,
+    /// Servers that are connected.
+    pub(super) peers: u64,
+    /// Clients that are connected.
+    pub(super) clients: u64,
+    /// Is nothing decided any more?
+    pub(super) stalled: bool,
+    /// Everything else.
+    #[serde(flatten)]
+    more: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Status {
+    /// Asks a node.
+    pub(super) async fn ask(node: &NodeUrl, at: Option<Height>) -> Result<Self, Failure> {
+        let path = match at {
+            Some(height) => format!("/api/status?at={height}"),
+            None => "/api/status".to_owned(),
+        };
+        http::get(node.join(&path)).await.map_err(|error| {
+            let failure = Failure::new(http_exit(&error), format!("{node} {error}"));
+            match failure.exit {
+                Exit::TimedOut => failure.hint("is a server running there?"),
+                _ => failure,
+            }
+        })
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.stalled { "stalled" } else { "running" };
+        writeln!(f, "server      {}", self.server)?;
+        writeln!(f, "state       {state}")?;
+        writeln!(f, "height      {}", self.height)?;
+        writeln!(f, "tick        {}", self.tick)?;
+        writeln!(
+            f,
+            "root        {} after height {}",
+            self.root, self.root_height
+        )?;
+        writeln!(
+            f,
+            "proposer    {}",
+            self.proposer.as_deref().unwrap_or("not known yet")
+        )?;
+        writeln!(f, "validators  {}", self.validators.len())?;
+        writeln!(f, "peers       {}", self.peers)?;
+        write!(f, "clients     {}", self.clients)?;
+        if let Some(reason) = self
+            .more
+            .get("waiting_for")
+            .and_then(|reason| reason.as_str())
+        {
+            write!(f, "\nwaiting for {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failure> {
+    let status = Status::ask(&args.node, args.at).await?;
+    console.show(&status)?;
+    if status.stalled {
+        let message = format!("{} has decided nothing lately: it is stalled", args.node);
+        return Err(Failure::new(Exit::Diverged, message)
+            .hint("see whether more than two thirds of the servers live"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = r#"{"server":"aa","sim":"bb","height":7,"tick":21,"root":"cc",
+        "root_height":7,"proposer":null,"validators":["aa"],"peers":0,"clients":2,
+        "stalled":false,"waiting_for":"other servers"}"#;
+
+    #[test]
+    fn fields_of_later_versions_are_passed_on() {
+        let status: Status = serde_json::from_str(SAID).unwrap();
+        let again = serde_json::to_value(&status).unwrap();
+        assert_eq!(
+            again,
+            serde_json::from_str::<serde_json::Value>(SAID).unwrap()
+        );
+    }
+
+    #[test]
+    fn people_are_told_what_a_server_waits_for() {
+        let status: Status = serde_json::from_str(SAID).unwrap();
+        let text = status.to_string();
+        assert!(text.contains("height      7\n"), "{text}");
+        assert!(text.ends_with("waiting for other servers"), "{text}");
+        assert!(text.contains("proposer    not known yet"), "{text}");
+    }
+}

@@ -1,0 +1,328 @@
+//! The server processes of a world: started together, watched, stopped together.
+
+use std::{
+    env,
+    fs::{self, File},
+    io::{Read as _, Seek as _, SeekFrom},
+    path::PathBuf,
+    process::Stdio,
+    time::Duration,
+};
+
+use futures::future::select_all;
+use tokio::{
+    process::{Child, Command},
+    task::JoinSet,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+
+use super::{
+    ports::{self, Ports},
+    world::{Seat, World},
+};
+use crate::{
+    cli::Failure,
+    client_driver::{HttpError, http},
+    config::ENVIRONMENT_PREFIX,
+};
+
+/// Time for all servers to become ready.
+const READY: Duration = Duration::from_secs(30);
+
+/// Between two questions whether a server is ready.
+const ASK: Duration = Duration::from_millis(20);
+
+/// Time for servers to stop by themselves; then they are killed.
+const STOP: Duration = Duration::from_secs(15);
+
+/// Bytes at the end of a server's log that are looked at for its last words.
+const LAST_WORDS_BYTES: u64 = 4_096;
+
+/// A server process that is there, or was.
+#[derive(Debug)]
+struct Server {
+    seat: Seat,
+    ports: Ports,
+    /// Nothing once its end was seen.
+    process: Option<Child>,
+    pid: u32,
+}
+
+/// A server that ended by itself.
+#[derive(Debug)]
+pub(in crate::cli) struct Death {
+    pub(in crate::cli) index: usize,
+    pub(in crate::cli) pid: u32,
+    pub(in crate::cli) status: String,
+}
+
+/// The processes of a world.
+#[derive(Debug)]
+pub(in crate::cli) struct Cluster {
+    servers: Vec<Server>,
+}
+
+impl Cluster {
+    /// Chooses ports, writes the configuration files, and starts a process for each server.
+    ///
+    /// # Errors
+    /// When a port is in use, or a process cannot be started; then none is left running.
+    pub(in crate::cli) fn start(world: &World, http_port: u16) -> Result<Self, Failure> {
+        let ports = ports::choose(world.servers().len(), http_port)?;
+        world.configure(&ports)?;
+        let mut servers = Vec::new();
+        for (seat, ports) in world.servers().iter().cloned().zip(ports) {
+            let process = spawn(&seat)?;
+            let pid = process.id().unwrap_or_default();
+            servers.push(Server {
+                seat,
+                ports,
+                process: Some(process),
+                pid,
+            });
+        }
+        Ok(Self { servers })
+    }
+
+    /// Servers that must live for turns to be decided.
+    pub(in crate::cli) fn quorum(&self) -> usize {
+        self.servers.len() * 2 / 3 + 1
+    }
+
+    pub(in crate::cli) fn ports(&self, index: usize) -> &Ports {
+        &self.servers[index].ports
+    }
+
+    pub(in crate::cli) fn log_path(&self, index: usize) -> PathBuf {
+        self.servers[index].seat.log()
+    }
+
+    /// Each server with the number of its process.
+    pub(in crate::cli) fn processes(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        self.servers
+            .iter()
+            .enumerate()
+            .map(|(index, server)| (index, server.pid))
+    }
+
+    /// Waits until every server is ready.
+    ///
+    /// # Errors
+    /// When one ends, or it takes too long; says which, and its last words.
+    pub(in crate::cli) async fn ready(&mut self) -> Result<(), Failure> {
+        let deadline = Instant::now() + READY;
+        let mut asking = JoinSet::new();
+        for (index, server) in self.servers.iter().enumerate() {
+            let url = server.ports.url().join("/health/ready");
+            asking.spawn(async move { (index, until_ready(url, deadline).await) });
+        }
+        let all = async {
+            while let Some(asked) = asking.join_next().await {
+                match asked {
+                    Ok((_, Ok(()))) => {}
+                    Ok((index, Err(reason))) => return Some((index, reason)),
+                    Err(error) => return Some((0, error.to_string())),
+                }
+            }
+            None
+        };
+        let late = tokio::select! {
+            late = all => late,
+            death = self.death() => return Err(self.epitaph(&death)),
+        };
+        let Some((index, reason)) = late else {
+            return Ok(());
+        };
+        let message = format!(
+            "server {index} is not ready after {} s: {reason}",
+            READY.as_secs()
+        );
+        Err(Failure::timed_out(message).hint(&format!("see {}", self.log_path(index).display())))
+    }
+
+    /// Waits until a server ends. Nothing is lost when this is cancelled.
+    pub(in crate::cli) async fn death(&mut self) -> Death {
+        let waiting = self
+            .servers
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(index, server)| {
+                let process = server.process.as_mut()?;
+                Some(Box::pin(async move { (index, process.wait().await) }))
+            });
+        let waiting: Vec<_> = waiting.collect();
+        if waiting.is_empty() {
+            return std::future::pending().await;
+        }
+        let ((index, status), ..) = select_all(waiting).await;
+        let server = &mut self.servers[index];
+        server.process = None;
+        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        Death {
+            index,
+            pid: server.pid,
+            status,
+        }
+    }
+
+    fn epitaph(&self, death: &Death) -> Failure {
+        let Death { index, status, .. } = death;
+        let path = self.log_path(*index);
+        let words = last_words(&path).unwrap_or_default();
+        let said = if words.is_empty() {
+            String::new()
+        } else {
+            format!(", saying `{words}`")
+        };
+        Failure::failed(format!("server {index} ended with {status}{said}"))
+            .hint(&format!("its log is {}", path.display()))
+    }
+
+    /// Servers that live: our own processes, and those that somebody started again in their place.
+    pub(in crate::cli) async fn alive(&self) -> usize {
+        let mut alive = 0;
+        for server in &self.servers {
+            let url = server.ports.url().join("/health/live");
+            if server.process.is_some() || http::get_text(url).await.is_ok() {
+                alive += 1;
+            }
+        }
+        alive
+    }
+
+    /// Ends a server in the middle of whatever it does, as a power cut would.
+    ///
+    /// # Errors
+    /// When it is not there to be killed.
+    pub(in crate::cli) async fn kill(&mut self, index: usize) -> Result<(), Failure> {
+        let server = &mut self.servers[index];
+        let Some(mut process) = server.process.take() else {
+            return Err(Failure::failed(format!("server {index} is not running")));
+        };
+        let killed = process.kill().await;
+        killed.map_err(|error| Failure::failed(format!("cannot kill server {index}: {error}")))
+    }
+
+    /// Starts a server again on its data, with its ports.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub(in crate::cli) fn restart(&mut self, index: usize) -> Result<(), Failure> {
+        let server = &mut self.servers[index];
+        let process = spawn(&server.seat)?;
+        server.pid = process.id().unwrap_or_default();
+        server.process = Some(process);
+        Ok(())
+    }
+
+    /// Tells all servers to stop, by the end of their standard input, and waits for them.
+    ///
+    /// # Errors
+    /// When one had to be killed.
+    pub(in crate::cli) async fn stop(mut self) -> Result<(), Failure> {
+        let deadline = Instant::now() + STOP;
+        for process in self
+            .servers
+            .iter_mut()
+            .filter_map(|server| server.process.as_mut())
+        {
+            drop(process.stdin.take());
+        }
+        let mut killed = Vec::new();
+        for (index, server) in self.servers.iter_mut().enumerate() {
+            let Some(mut process) = server.process.take() else {
+                continue;
+            };
+            if timeout_at(deadline, process.wait()).await.is_err() {
+                killed.push(index.to_string());
+                // It did not stop by itself, so whether this succeeds is all that can be waited for.
+                let _ = timeout(STOP, process.kill()).await;
+            }
+        }
+        if killed.is_empty() {
+            return Ok(());
+        }
+        let killed = killed.join(", ");
+        Err(Failure::failed(format!(
+            "server {killed} did not stop in time and was killed"
+        )))
+    }
+}
+
+fn spawn(seat: &Seat) -> Result<Child, Failure> {
+    let failed = |what: &str, error: std::io::Error| {
+        Failure::failed(format!(
+            "cannot start a server in {}: {what}: {error}",
+            seat.path.display()
+        ))
+    };
+    let program = env::current_exe().map_err(|error| failed("this program", error))?;
+    let path = seat.log();
+    // The last run's log stays for whoever wants to know why it ended.
+    let _ = fs::rename(&path, path.with_extension("log.old"));
+    let log = File::create(&path).map_err(|error| failed("its log", error))?;
+    let errors = log.try_clone().map_err(|error| failed("its log", error))?;
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        // What is meant for one server would reach them all.
+        let ours = name.to_string_lossy().starts_with(ENVIRONMENT_PREFIX);
+        if ours && name != format!("{ENVIRONMENT_PREFIX}LOG").as_str() {
+            command.env_remove(name);
+        }
+    }
+    command
+        .args(["node", "run", "--until-stdin-ends", "--config"])
+        .arg(seat.config())
+        .stdin(Stdio::piped())
+        .stdout(log)
+        .stderr(errors)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| failed("its process", error))
+}
+
+/// Asks until the answer is yes; the last reason against it when time is up.
+async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
+    let mut reason = "nobody listens there".to_owned();
+    while Instant::now() < deadline {
+        match timeout_at(deadline, http::get_text(url.clone())).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(HttpError::Status { said, .. })) => reason = said,
+            Ok(Err(error)) => reason = error.to_string(),
+            Err(_) => break,
+        }
+        sleep(ASK).await;
+    }
+    Err(reason)
+}
+
+/// The last line of a log.
+fn last_words(path: &PathBuf) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS_BYTES)))
+        .ok()?;
+    let mut bytes = Vec::new();
+    file.take(LAST_WORDS_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.trim_start_matches("error: ").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_is_what_a_server_died_saying() {
+        let path = env::temp_dir().join(format!("metatopia-words-{}", std::process::id()));
+        fs::write(
+            &path,
+            format!("{}\nerror: port 1 is in use\n\n", "x".repeat(9_000)),
+        )
+        .unwrap();
+        assert_eq!(last_words(&path), Some("port 1 is in use".into()));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(last_words(&path), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! Ports on loopback, chosen anew at every start.
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+};
+
+use libp2p::{Multiaddr, multiaddr::Protocol};
+
+use crate::{cli::Failure, client_driver::NodeUrl};
+
+/// Where one server listens. For clients it takes any UDP port, and names it by HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct Ports {
+    http: u16,
+    p2p: u16,
+}
+
+impl Ports {
+    /// Its HTTP address.
+    pub(in crate::cli) fn url(&self) -> NodeUrl {
+        format!("http://127.0.0.1:{}/", self.http)
+            .parse()
+            .expect("an address like its example")
+    }
+
+    pub(super) fn http_address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.http).into()
+    }
+
+    /// Its address for other servers.
+    pub(super) fn p2p_address(&self) -> Multiaddr {
+        Multiaddr::empty()
+            .with(Protocol::Ip4(Ipv4Addr::LOCALHOST))
+            .with(Protocol::Tcp(self.p2p))
+    }
+}
+
+/// Chooses ports for `count` servers: HTTP at `first` and the ones after it where they are free.
+///
+/// All are held until all are chosen, so they differ; then they are let go for the servers to take.
+///
+/// # Errors
+/// When the first HTTP port is in use, or the system has none left.
+pub(in crate::cli) fn choose(count: usize, first: u16) -> Result<Vec<Ports>, Failure> {
+    let (mut held, mut ports) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        let wanted = match (first, u16::try_from(index)) {
+            (0, _) | (_, Err(_)) => 0,
+            (first, Ok(index)) => first.checked_add(index).unwrap_or(0),
+        };
+        let http = hold(wanted).or_else(|error| match index {
+            0 => Err(in_use(first, &error)),
+            _ => hold(0).map_err(|error| in_use(0, &error)),
+        })?;
+        let p2p = hold(0).map_err(|error| in_use(0, &error))?;
+        let port = |listener: &TcpListener| {
+            listener
+                .local_addr()
+                .map(|address| address.port())
+                .map_err(|error| in_use(0, &error))
+        };
+        ports.push(Ports {
+            http: port(&http)?,
+            p2p: port(&p2p)?,
+        });
+        held.extend([http, p2p]);
+    }
+    Ok(ports)
+}
+
+fn hold(port: u16) -> io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+}
+
+fn in_use(port: u16, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            Failure::failed(format!("port {port} is in use (--http-port, on 127.0.0.1)"))
+                .hint("stop whoever has it, or name another; 0 takes any that is free")
+        }
+        _ => Failure::failed(format!("cannot listen on 127.0.0.1:{port}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_is_named_with_the_flag_that_sets_it() {
+        let taken = hold(0).unwrap();
+        let port = taken.local_addr().unwrap().port();
+
+        let failure = choose(1, port).unwrap_err();
+
+        assert!(failure.message.contains(&port.to_string()), "{failure}");
+        assert!(failure.message.contains("--http-port"), "{failure}");
+    }
+
+    #[test]
+    fn servers_never_share_a_port() {
+        let ports = choose(8, 0).unwrap();
+        let all: BTreeSet<u16> = ports.iter().flat_map(|p| [p.http, p.p2p]).collect();
+        assert_eq!(all.len(), 16);
+        assert!(!all.contains(&0));
+    }
+
+    #[test]
+    fn later_servers_give_way_to_who_has_the_port() {
+        // Two neighbouring free ports are needed; where they are, the system knows.
+        let (first, taken) = loop {
+            let first = hold(0).unwrap();
+            let next = first.local_addr().unwrap().port().checked_add(1);
+            if let Some(taken) = next.and_then(|port| hold(port).ok()) {
+                break (first, taken);
+            }
+        };
+        let port = first.local_addr().unwrap().port();
+        drop(first);
+
+        let ports = choose(2, port).unwrap();
+
+        assert_eq!(ports[0].http, port);
+        assert_ne!(ports[1].http, taken.local_addr().unwrap().port());
+    }
+}

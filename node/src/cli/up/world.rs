@@ -1,0 +1,297 @@
+//! The directory of a world that `up` keeps: one directory per server, and the admin's key.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fs::{self, File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use libp2p::PeerId;
+use metatopia_scenarios::plaza;
+use metatopia_sim::Genesis;
+use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
+use serde::{Deserialize, Serialize};
+
+use super::ports::Ports;
+use crate::{cli::Failure, keys};
+
+/// Servers of a new world: the fewest of which one may lie or vanish.
+pub(in crate::cli) const SERVERS: usize = 4;
+
+/// The version of this layout.
+const FORMAT: u32 = 1;
+
+/// Says that the directory is a world, and which; written last.
+const MARK: &str = "world.toml";
+const LOCK: &str = "up.lock";
+/// The genesis, in every server's directory, so that each can be verified alone.
+pub(in crate::cli) const GENESIS: &str = "genesis";
+const CONFIG: &str = "metatopia.toml";
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mark {
+    format: u32,
+    sim: String,
+    servers: usize,
+}
+
+/// One server's place in a world.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Seat {
+    /// Its directory.
+    pub(in crate::cli) path: PathBuf,
+    /// The key it votes with.
+    pub(in crate::cli) key: PublicKey,
+    peer_id: PeerId,
+}
+
+impl Seat {
+    /// Its configuration file.
+    pub(in crate::cli) fn config(&self) -> PathBuf {
+        self.path.join(CONFIG)
+    }
+
+    /// What it logs.
+    pub(in crate::cli) fn log(&self) -> PathBuf {
+        self.path.join("node.log")
+    }
+}
+
+/// A world on this disk, held by this process.
+#[derive(Debug)]
+pub(in crate::cli) struct World {
+    path: PathBuf,
+    sim: SimId,
+    servers: Vec<Seat>,
+    /// Held as long as this lives, so that no two processes start servers here.
+    _lock: File,
+}
+
+/// A configuration file, as a server reads it.
+#[derive(Serialize)]
+struct Config {
+    data_dir: &'static str,
+    genesis: &'static str,
+    http_listen: String,
+    client_listen: &'static str,
+    p2p_listen: String,
+    peers: Vec<PeerLine>,
+}
+
+#[derive(Serialize)]
+struct PeerLine {
+    key: String,
+    peer_id: String,
+    address: String,
+}
+
+impl World {
+    /// Opens the world at `path`, or makes one of `count` servers if there is nothing yet.
+    ///
+    /// # Errors
+    /// When there is something else, when it is in use, or when the disk fails; names the path.
+    pub(in crate::cli) fn open_or_create(path: &Path, count: usize) -> Result<Self, Failure> {
+        match entries(path)? {
+            names if names.is_empty() => create(path, count)?,
+            names if !names.contains(&OsString::from(MARK)) => {
+                let message = format!("{} is not empty and holds no {MARK}", path.display());
+                return Err(Failure::usage(message)
+                    .hint("it is no world of `metatopia up`; name another place by --data-dir"));
+            }
+            _ => {}
+        }
+        let lock = lock(path)?;
+        let mark = read_mark(path)?;
+        let servers: Vec<Seat> = (0..mark.servers)
+            .map(|n| seat(path, n))
+            .collect::<Result<_, _>>()?;
+        let bytes =
+            fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
+        let genesis = Genesis::decode(&bytes)
+            .map_err(|error| Failure::unverified(format!("{}: {error}", path.display())))?;
+        let sim = genesis.id();
+        let voters: BTreeSet<PublicKey> = servers.iter().map(|seat| seat.key).collect();
+        if sim.to_string() != mark.sim || !genesis.validators.keys().eq(&voters) {
+            let message = format!("the files in {} are of different worlds", path.display());
+            return Err(Failure::unverified(message).hint("put back what was exchanged"));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            sim,
+            servers,
+            _lock: lock,
+        })
+    }
+
+    pub(in crate::cli) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(in crate::cli) const fn sim(&self) -> SimId {
+        self.sim
+    }
+
+    pub(in crate::cli) fn servers(&self) -> &[Seat] {
+        &self.servers
+    }
+
+    /// Is this the number of servers that was asked for?
+    pub(in crate::cli) fn check_count(&self, wanted: Option<usize>) -> Result<(), Failure> {
+        let found = self.servers.len();
+        if wanted.is_none_or(|wanted| wanted == found) {
+            return Ok(());
+        }
+        let message = format!("the world in {} has {found} servers", self.path.display());
+        Err(Failure::usage(message)
+            .hint("leave out --servers, or name another place by --data-dir"))
+    }
+
+    /// Writes the configuration files for these ports.
+    pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
+        for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
+            let others = self
+                .servers
+                .iter()
+                .zip(ports)
+                .enumerate()
+                .filter(|(n, _)| *n != index);
+            let line = |(_, (seat, ports)): (usize, (&Seat, &Ports))| PeerLine {
+                key: seat.key.to_string(),
+                peer_id: seat.peer_id.to_string(),
+                address: ports.p2p_address().to_string(),
+            };
+            let config = Config {
+                data_dir: ".",
+                genesis: GENESIS,
+                http_listen: own.http_address().to_string(),
+                client_listen: "127.0.0.1:0",
+                p2p_listen: own.p2p_address().to_string(),
+                peers: others.map(line).collect(),
+            };
+            write_toml(
+                &seat.config(),
+                "# Written by `metatopia up` at every start.",
+                &config,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes a world beside its place and then puts it there, so that there is never half a one.
+fn create(path: &Path, count: usize) -> Result<(), Failure> {
+    let parent = path
+        .parent()
+        .filter(|p| *p != Path::new(""))
+        .unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".new-{}", std::process::id()));
+    let draft = parent.join(name);
+    let made =
+        fill(&draft, count).and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
+    if made.is_err() {
+        // What failed is told; that the draft stays is not worth a second message.
+        let _ = fs::remove_dir_all(&draft);
+    }
+    made
+}
+
+fn fill(draft: &Path, count: usize) -> Result<(), Failure> {
+    fs::create_dir(draft).map_err(|error| disk(draft, &error))?;
+    let admin = keys::create(&draft.join("admin.key"))?;
+    let mut validators = BTreeMap::new();
+    for index in 0..count {
+        let server = server_path(draft, index);
+        let vote = keys::create(&server.join("vote.key"))?;
+        let node = keys::create(&server.join("node.key"))?;
+        let peer_id = keys::peer_keypair(&node).public().to_peer_id().to_string();
+        // Addresses change from start to start; the configuration files have them.
+        validators.insert(
+            vote.public(),
+            Contact {
+                peer_id,
+                address: String::new(),
+            },
+        );
+    }
+    let genesis = plaza::genesis(validators, BTreeSet::from([admin.public()]));
+    for index in 0..count {
+        let file = server_path(draft, index).join(GENESIS);
+        fs::write(&file, genesis.encode()).map_err(|error| disk(&file, &error))?;
+    }
+    let mark = Mark {
+        format: FORMAT,
+        sim: genesis.id().to_string(),
+        servers: count,
+    };
+    write_toml(&draft.join(MARK), "# A world of `metatopia up`.", &mark)
+}
+
+fn server_path(path: &Path, index: usize) -> PathBuf {
+    path.join(format!("server-{index}"))
+}
+
+fn seat(path: &Path, index: usize) -> Result<Seat, Failure> {
+    let path = server_path(path, index);
+    let key = keys::load(&path.join("vote.key"))?.public();
+    let node = keys::load(&path.join("node.key"))?;
+    let peer_id = keys::peer_keypair(&node).public().to_peer_id();
+    Ok(Seat { path, key, peer_id })
+}
+
+fn entries(path: &Path) -> Result<Vec<OsString>, Failure> {
+    match fs::read_dir(path) {
+        Ok(found) => found
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect::<io::Result<_>>()
+            .map_err(|error| disk(path, &error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(disk(path, &error)),
+    }
+}
+
+fn lock(path: &Path) -> Result<File, Failure> {
+    let file = path.join(LOCK);
+    let lock = File::create(&file).map_err(|error| disk(&file, &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("the world in {} runs already", path.display());
+            Err(Failure::failed(message).hint("stop it, or name another place by --data-dir"))
+        }
+        Err(TryLockError::Error(error)) => Err(disk(&file, &error)),
+    }
+}
+
+fn read_mark(path: &Path) -> Result<Mark, Failure> {
+    let file = path.join(MARK);
+    let text = fs::read_to_string(&file).map_err(|error| disk(&file, &error))?;
+    let bad = |why: String| {
+        let message = format!("{} is not understood: {why}", file.display());
+        Failure::usage(message).hint("another version made it; name another place by --data-dir")
+    };
+    let mark: Mark = toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;
+    if mark.format != FORMAT || mark.servers == 0 {
+        return Err(bad(format!(
+            "format {}, where this program knows {FORMAT}",
+            mark.format
+        )));
+    }
+    Ok(mark)
+}
+
+fn write_toml<T: Serialize>(path: &Path, comment: &str, value: &T) -> Result<(), Failure> {
+    let text = toml::to_string(value).expect("tables of strings and numbers");
+    fs::write(path, format!("{comment}\n{text}")).map_err(|error| disk(path, &error))
+}
+
+fn disk(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::*;
+use crate::{cli::Exit, config};
+
+/// A directory that is gone with its test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        let _absent = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _absent = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_second_opening_finds_the_same_world() {
+    let scratch = Scratch::new("world-same");
+    let first = World::open_or_create(&scratch.0, 4).unwrap();
+    let (sim, keys): (_, Vec<_>) = (first.sim(), first.servers().iter().map(|s| s.key).collect());
+    drop(first);
+
+    let second = World::open_or_create(&scratch.0, 1).unwrap();
+
+    assert_eq!(second.sim(), sim);
+    assert!(second.servers().iter().map(|seat| seat.key).eq(keys));
+    assert_eq!(second.check_count(Some(4)), Ok(()));
+    assert_eq!(second.check_count(None), Ok(()));
+    assert_eq!(second.check_count(Some(1)).unwrap_err().exit, Exit::Usage);
+}
+
+#[test]
+fn two_new_worlds_are_different_sims() {
+    let (a, b) = (Scratch::new("world-a"), Scratch::new("world-b"));
+    let sims = [&a, &b].map(|s| World::open_or_create(&s.0, 1).unwrap().sim());
+    assert_ne!(sims[0], sims[1]);
+}
+
+#[test]
+fn a_world_in_use_is_refused_by_name() {
+    let scratch = Scratch::new("world-used");
+    let _held = World::open_or_create(&scratch.0, 1).unwrap();
+
+    let failure = World::open_or_create(&scratch.0, 1).unwrap_err();
+
+    assert_eq!(failure.exit, Exit::Failed);
+    assert!(
+        failure.message.contains(&scratch.0.display().to_string()),
+        "{failure}"
+    );
+}
+
+#[test]
+fn a_directory_of_something_else_is_left_alone() {
+    let scratch = Scratch::new("world-other");
+    fs::create_dir_all(&scratch.0).unwrap();
+    fs::write(scratch.0.join("thesis.txt"), "years of work").unwrap();
+
+    let failure = World::open_or_create(&scratch.0, 1).unwrap_err();
+
+    assert_eq!(failure.exit, Exit::Usage);
+    assert!(failure.message.contains("world.toml"), "{failure}");
+    assert_eq!(entries(&scratch.0).unwrap(), [OsString::from("thesis.txt")]);
+}
+
+#[test]
+fn a_layout_of_another_version_is_named() {
+    let scratch = Scratch::new("world-version");
+    drop(World::open_or_create(&scratch.0, 1).unwrap());
+    let mark = scratch.0.join(MARK);
+    let text = fs::read_to_string(&mark).unwrap();
+    for (text, word) in [
+        (text.replace("format = 1", "format = 2"), "format 2"),
+        (format!("{text}colour = \"red\"\n"), "colour"),
+        ("what".to_owned(), MARK),
+    ] {
+        fs::write(&mark, text).unwrap();
+        let failure = World::open_or_create(&scratch.0, 1).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains(word), "{failure}");
+    }
+}
+
+#[test]
+fn an_exchanged_key_is_noticed() {
+    let (a, b) = (Scratch::new("world-key-a"), Scratch::new("world-key-b"));
+    for scratch in [&a, &b] {
+        drop(World::open_or_create(&scratch.0, 1).unwrap());
+    }
+    let key = |scratch: &Scratch| server_path(&scratch.0, 0).join("vote.key");
+    fs::copy(key(&a), key(&b)).unwrap();
+
+    assert_eq!(
+        World::open_or_create(&b.0, 1).unwrap_err().exit,
+        Exit::Unverified
+    );
+}
+
+#[test]
+fn servers_can_read_their_configuration() {
+    let scratch = Scratch::new("world-config");
+    let world = World::open_or_create(&scratch.0, 4).unwrap();
+    let ports = super::super::ports::choose(4, 0).unwrap();
+
+    world.configure(&ports).unwrap();
+
+    for (index, seat) in world.servers().iter().enumerate() {
+        let settings = config::settle([config::read(&seat.config()).unwrap()]).unwrap();
+        assert_eq!(settings.data_dir, seat.path.join("."));
+        assert_eq!(settings.genesis, seat.path.join(GENESIS));
+        assert_eq!(settings.p2p_listen, ports[index].p2p_address());
+        let peers: BTreeSet<_> = settings.peers.iter().map(|peer| peer.key).collect();
+        assert_eq!(peers.len(), 3);
+        assert!(!peers.contains(&seat.key), "a server is not its own peer");
+    }
+}
