@@ -3,6 +3,7 @@
 pub mod applier;
 pub mod bind;
 pub mod carrier;
+pub mod cli;
 pub mod client_driver;
 pub mod clock;
 pub mod config;
