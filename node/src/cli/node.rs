@@ -1,6 +1,9 @@
 //! `node run`: one server, in the foreground.
 
-use std::{io, path::PathBuf};
+use std::{
+    io::{self, IsTerminal as _},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
 use metatopia_store::OpenError;
@@ -13,7 +16,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::{exit::Exit, failure::Failure};
 use crate::{
-    config::{self, ConfigError, Layer, Settings},
+    config::{self, ConfigError, Layer, LogLevel, Settings},
     server::{self, ServerError},
 };
 
@@ -45,9 +48,10 @@ pub(super) struct RunArgs {
 pub(super) fn run(command: NodeCommand) -> Result<(), Failure> {
     let NodeCommand::Run(args) = command;
     let settings = settle(&args)?;
-    let filter = EnvFilter::new(settings.log.name());
+    let filter = EnvFilter::new(filter(settings.log));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr);
     // A second subscriber is only there in tests, which keep theirs.
     let _ = log.try_init();
@@ -56,6 +60,16 @@ pub(super) fn run(command: NodeCommand) -> Result<(), Failure> {
             .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
         Ok(server::run(settings, stop).await?)
     })
+}
+
+/// Agreement's core tells of every vote at the level at which we tell of sessions.
+fn filter(level: LogLevel) -> String {
+    const CORE: &str = "arc_malachitebft_core_consensus";
+    match level {
+        LogLevel::Info => format!("info,{CORE}=warn"),
+        LogLevel::Debug => format!("debug,{CORE}=info"),
+        level => level.name().to_owned(),
+    }
 }
 
 fn settle(args: &RunArgs) -> Result<Settings, ConfigError> {
