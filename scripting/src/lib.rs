@@ -6,9 +6,9 @@
 //!
 //! * A [`Package`] is source that anybody may read and change: text, a copyleft licence, authors.
 //!   Its [`id`](Package::id) is the digest of all of it.
-//! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`View`] of the world, the script's [`State`])
-//!   into a [`Part`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`] executes
-//!   source; a port to Rust implements the same trait over a [`Scene`].
+//! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`View`] of the world, the script's
+//!   [`State`]) into a [`Part`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`]
+//!   executes source; a port to Rust implements the same trait over a [`Scene`].
 //! * [`host`] describes what scripts can call; [`limits`] names every bound; [`check`] says what is
 //!   wrong with a source.
 //!
@@ -102,7 +102,7 @@ pub use event::{Event, EventKind};
 pub use handler::{Call, Handler};
 pub use package::{
     Author, Draft, LANGUAGE, Licence, LicenceError, Manifest, ManifestError, Package, PackageError,
-    SourceError, Version,
+    SourceError, Version, read_source,
 };
 pub use part::{Effect, Own, Part};
 pub use scene::Scene;

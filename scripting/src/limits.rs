@@ -6,6 +6,9 @@
 /// all of its gas takes 1 to 3 milliseconds, and at worst some 30.
 pub const GAS_PER_CALL_MAX: u64 = 20_000;
 
+/// Gas that each call costs before its first step, about a microsecond.
+pub const GAS_PER_CALL_MIN: u64 = 10;
+
 /// Script functions inside one another. Measured with the first executor, a level of the deepest
 /// expressions takes up to 32 KiB of native stack: 12 levels need 384 KiB. Whoever runs scripts
 /// gives the thread 1 MiB at least.
@@ -33,7 +36,8 @@ pub const MAP_LENGTH_MAX: usize = 128;
 /// of text. With `CALL_DEPTH_MAX` it bounds what a call can hold at 768 KiB.
 pub const HEAP_BYTES_MAX: usize = 64 * 1_024;
 
-/// The persistent state of one script, encoded. 64 scripts fill a leaf of a megabyte.
+/// The persistent state of one script, encoded: a quarter of a leaf, which also holds the script's
+/// inbox and timers.
 pub const STATE_BYTES_MAX: usize = 16 * 1_024;
 
 /// Arrays and maps inside one another, in a state or a message. Decoding recurses once a level.

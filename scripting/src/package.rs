@@ -217,6 +217,14 @@ impl Package {
     }
 }
 
+/// Reads a source file as packages need it: plain text that shows what it is.
+///
+/// # Errors
+/// The first rule that it breaks, with line and column where there is one.
+pub fn read_source(bytes: Vec<u8>) -> Result<String, SourceError> {
+    source::check(bytes)
+}
+
 fn blob_id(text: &str) -> BlobId {
     Blob(text.as_bytes().to_vec()).id()
 }

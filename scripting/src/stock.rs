@@ -24,7 +24,9 @@ use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Module, Position, Scope, Script
 
 use crate::{
     Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, Handler, Package, Part, Report,
-    Scene, ScriptError, Value, host::NAMES, limits::GAS_PER_CALL_MAX,
+    Scene, ScriptError, Value,
+    host::NAMES,
+    limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN},
 };
 use active::{Active, Globals};
 use failure::Failure;
@@ -41,14 +43,16 @@ use values::{Size, to_dynamic};
 /// Not closed, and the reason why only reviewed packages that ship with a sim may run here:
 /// - Gas counts the interpreter's operations, so it belongs to its exact version. A change of the
 ///   version is a change of the engine number.
-/// - The byte budget counts 16 bytes a value and looks at a function's variables at each access.
-///   A single expression can build temporaries past it (each at most `ARRAY_LENGTH_MAX` elements
-///   and `STRING_BYTES_MAX` bytes), and one access can double what there was: about 20 MB at worst
-///   for one call, freed at its end.
+/// - The byte budget counts 16 bytes a value. It looks at a variable whenever it is accessed, and
+///   at all of a function's variables at every 16th access, so a call can hold more than
+///   `HEAP_BYTES_MAX` in between: 16 MB would be the worst in theory. Temporaries of an expression
+///   are bounded only one by one (`ARRAY_LENGTH_MAX`, `MAP_LENGTH_MAX`, `STRING_BYTES_MAX`).
+/// - Gas follows the interpreter's steps, not its work: at worst (copies of long arrays) a unit
+///   takes 1.5 microseconds instead of 0.1.
 /// - Functions are found by 64-bit hashes, and equal hashes count as equal names. An author can
 ///   make two names collide; which then runs is the same everywhere that hashes alike.
-/// - Native stack: `CALL_DEPTH_MAX` calls of the deepest expressions need under 512 KiB; the
-///   thread must have as much.
+/// - Native stack: `CALL_DEPTH_MAX` calls of the deepest expressions need under 512 KiB, which the
+///   thread must have; less kills the process.
 #[derive(Debug)]
 pub struct RhaiHandler {
     package: PackageId,
@@ -130,7 +134,10 @@ impl Handler for RhaiHandler {
         let globals = Arc::clone(&self.program.globals);
         let active = Active::new(Some(Scene::new(call)), globals, limit);
 
-        let (result, active) = active::run(active, || evaluate(&entry.body, &mut scope));
+        let (result, active) = active::run(active, || {
+            active::charge(GAS_PER_CALL_MIN).map_err(active::raise)?;
+            evaluate(&entry.body, &mut scope)
+        });
 
         let gas = limit - active.gas_left;
         let scene = active

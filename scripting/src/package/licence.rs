@@ -150,9 +150,8 @@ fn is_copyleft(arm: &Arm) -> bool {
     })
 }
 
+/// In alphabetical order, so that no order of the SPDX list can change it.
 fn show(arm: &Arm) -> String {
-    arm.iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(" AND ")
+    let names: BTreeSet<String> = arm.iter().map(ToString::to_string).collect();
+    names.into_iter().collect::<Vec<_>>().join(" AND ")
 }

@@ -9,7 +9,7 @@ use alloc::{
 
 use rhai::{EvalAltResult, Position};
 
-use super::{active::Raised, values::to_value};
+use super::{active::Raised, registry, values::to_value};
 use crate::{ErrorKind, Fault};
 
 /// A failure, with the place it is about and the functions under way.
@@ -100,9 +100,16 @@ fn thrown(value: &rhai::Dynamic) -> Fault {
     Fault::new(ErrorKind::Thrown, text)
 }
 
-/// The interpreter's own words without the place, which is reported apart.
+/// The interpreter's own words without the place, which is reported apart, and with the names that
+/// scripts know for types.
 fn words(error: &EvalAltResult) -> String {
     let text = error.to_string();
     let place = format!(" ({})", error.position());
-    text.strip_suffix(place.as_str()).unwrap_or(&text).into()
+    let text = text.strip_suffix(place.as_str()).unwrap_or(&text);
+    let names = registry::names_of_types();
+    names
+        .iter()
+        .fold(text.into(), |text: String, (path, name)| {
+            text.replace(path, name)
+        })
 }

@@ -12,7 +12,7 @@ use alloc::{
     vec::Vec,
 };
 
-use rhai::{AST, ASTFlags, Dynamic, Expr, FlowControl, FnCallExpr, Position, ScriptFuncDef, Stmt};
+use rhai::{AST, ASTFlags, Dynamic, Expr, FlowControl, Position, ScriptFuncDef, Stmt};
 
 use crate::{Diagnostic, EventKind, host::FUNCTIONS};
 use suggest::closest;

@@ -1,7 +1,10 @@
 //! Registers the table of host functions with the interpreter.
 
 use alloc::{boxed::Box, vec, vec::Vec};
-use core::any::TypeId;
+use core::{
+    any::{TypeId, type_name},
+    ops::{Range, RangeInclusive},
+};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -13,7 +16,7 @@ use super::{
 };
 use crate::{
     Fault, Value,
-    host::{Access, FUNCTIONS, GetField, HostFunction, Kind, PROPERTIES, Run, SetField},
+    host::{Access, FUNCTIONS, GetField, HostFunction, Kind, PROPERTIES, Run, SetField, to_fixed},
 };
 
 /// Bytes of arguments and result that cost a unit of gas.
@@ -22,7 +25,9 @@ const BYTES_PER_GAS: usize = 256;
 type Result<T> = core::result::Result<T, Box<EvalAltResult>>;
 
 pub(super) fn register(engine: &mut Engine) {
-    register_names_of_types(engine);
+    for (path, name) in names_of_types() {
+        engine.register_type_with_name_raw(path, name);
+    }
     for function in FUNCTIONS {
         if matches!(function.run, Run::Executor) {
             continue;
@@ -41,16 +46,18 @@ pub(super) fn register(engine: &mut Engine) {
 }
 
 /// What `type_of` and messages say: the table's names, never a path of this program's source.
-fn register_names_of_types(engine: &mut Engine) {
-    engine
-        .register_type_with_name::<rhai::INT>("int")
-        .register_type_with_name::<Fx>("fixed")
-        .register_type_with_name::<Vec2>("vec2")
-        .register_type_with_name::<ObjectId>("object")
-        .register_type_with_name::<StateRoot>("state")
-        .register_type_with_name::<core::ops::Range<rhai::INT>>("range")
-        .register_type_with_name::<core::ops::RangeInclusive<rhai::INT>>("range")
-        .register_type_with_name::<active::Raised>("fault");
+pub(super) fn names_of_types() -> [(&'static str, &'static str); 8] {
+    [
+        // Before the int, which is in its name.
+        (type_name::<Range<rhai::INT>>(), "range"),
+        (type_name::<RangeInclusive<rhai::INT>>(), "range"),
+        (type_name::<rhai::INT>(), "int"),
+        (type_name::<Fx>(), "fixed"),
+        (type_name::<Vec2>(), "vec2"),
+        (type_name::<ObjectId>(), "object"),
+        (type_name::<StateRoot>(), "state"),
+        (type_name::<active::Raised>(), "fault"),
+    ]
 }
 
 /// The interpreter's types for a kind of argument.
@@ -66,7 +73,7 @@ fn types_of(kind: Kind) -> Vec<TypeId> {
         Kind::Object => vec![TypeId::of::<ObjectId>()],
         Kind::Array => vec![TypeId::of::<Array>()],
         Kind::Map => vec![TypeId::of::<Map>()],
-        Kind::Range => vec![TypeId::of::<core::ops::Range<rhai::INT>>()],
+        Kind::Range => vec![TypeId::of::<Range<rhai::INT>>()],
         Kind::State => vec![TypeId::of::<StateRoot>()],
         Kind::Any => vec![TypeId::of::<Dynamic>()],
     }
@@ -119,8 +126,7 @@ fn register_coordinate(engine: &mut Engine, name: &str, at: fn(&mut Vec2) -> &mu
     FuncRegistration::new_setter(name).register_into_engine(
         engine,
         move |vector: &mut Vec2, value: Dynamic| -> Result<()> {
-            let value =
-                to_value(&value).and_then(|value| crate::host::to_fixed("a coordinate", &value));
+            let value = to_value(&value).and_then(|value| to_fixed("a coordinate", &value));
             *at(vector) = value.map_err(raise)?;
             Ok(())
         },
@@ -144,7 +150,7 @@ fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: O
                 let written = to_value(&value).and_then(|value| {
                     active::with(|active| {
                         let scene = active.scene()?;
-                        // After a method call on a property the interpreter writes back what it read.
+                        // After a call on a property the interpreter writes back what it read.
                         if get(&scene.object(*object)?) == value {
                             return Ok(());
                         }

@@ -136,11 +136,13 @@ fn unknown_names_are_errors_with_a_suggestion() {
         ),
         (
             "let x = 1;",
-            "1:1: a variable outside of a function would be gone after the call: use const, or state.name inside of a handler",
+            "1:1: a variable outside of a function would be gone after the call: use const, or \
+             state.name inside of a handler",
         ),
         (
             "say(\"x\");",
-            "1:1: only constants and functions stand outside of functions: put this into a handler such as on_start",
+            "1:1: only constants and functions stand outside of functions: put this into a \
+             handler such as on_start",
         ),
         ("const A = now();", "1:11: a constant cannot depend on now"),
         (

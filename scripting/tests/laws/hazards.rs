@@ -106,6 +106,21 @@ fn loops_and_recursion_without_end_run_out_of_gas_or_depth() {
 }
 
 #[test]
+fn running_out_inside_of_a_function_names_a_line() {
+    let run = |body: &str| {
+        let source = format!("fn f(n) {{\n{body}\n}}\nfn on_start() {{\n  f(1);\n}}");
+        let (handler, state) = (crate::stage::handler(&source), Default::default());
+        let event = metatopia_scripting::Event::Start;
+        let error = crate::stage::run_in(crate::stage::world(), &handler, &event, state);
+        error.unwrap_err().report.line
+    };
+    // The interpreter forgets the inner place when it is stopped; then it is the handler's line.
+    assert_eq!(run("loop { }"), 5);
+    assert_eq!(run("f(n)"), 5);
+    assert_eq!(run("let a = [n]; loop { a = [a]; }"), 2);
+}
+
+#[test]
 fn strings_arrays_and_maps_cannot_grow_without_end() {
     fails("let s = \"x\"; loop { s += s; }", ErrorKind::Memory);
     fails("let s = \"x\"; loop { s = s + s; }", ErrorKind::Memory);

@@ -248,8 +248,11 @@ fn wrong_types_and_places_are_errors_with_their_kind() {
 
 #[test]
 fn kinds_have_the_names_of_the_reference() {
-    let names = value("[type_of(1), type_of(1.5), type_of(\"\"), type_of(true), type_of(()),
-        type_of(vec2(0, 0)), type_of(self_), type_of([]), type_of(#{}), type_of(1..2), type_of(state)]");
+    let names = value(
+        "[type_of(1), type_of(1.5), type_of(\"\"), type_of(true), type_of(()),
+        type_of(vec2(0, 0)), type_of(self_), type_of([]), type_of(#{}), type_of(1..2),
+        type_of(state)]",
+    );
     let expected = [
         "int", "fixed", "string", "bool", "()", "vec2", "object", "array", "map", "range", "state",
     ];

@@ -1,4 +1,5 @@
 //! What holds for packages and scripts, seen from outside.
+#![expect(clippy::unwrap_used, reason = "tests state facts")]
 
 mod stage;
 

@@ -50,8 +50,8 @@ proptest! {
         let handler = crate::stage::handler(source);
         let part = crate::stage::run_in(crate::stage::world(), &handler, &event, State::default());
         let state = part.unwrap().state.unwrap().0;
-        prop_assert_eq!(state.get("x").cloned().unwrap_or(Value::Unit), value.clone());
-        prop_assert_eq!(&state["y"], &Value::Array(vec![value]));
+        prop_assert_eq!(&state["y"], &Value::Array(vec![value.clone()]));
+        prop_assert_eq!(state.get("x").cloned().unwrap_or(Value::Unit), value);
     }
 }
 
