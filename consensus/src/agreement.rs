@@ -25,7 +25,9 @@ use crate::outbox::Outbox;
 use crate::past::Past;
 use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
-use crate::{Applied, Base, Config, Decision, Effect, Halt, Host, Input, JoinPack, Record, Void};
+use crate::{
+    Applied, Base, Config, Decision, Effect, Halt, Host, Input, JoinPack, Link, Record, Void,
+};
 
 /// Orders turns together with the other servers of a sim. See the crate's page.
 #[derive(Debug)]
@@ -210,6 +212,13 @@ impl Agreement {
     #[must_use]
     pub fn join_pack(&self, height: Height) -> Option<JoinPack> {
         self.past.join_pack(height)
+    }
+
+    /// The changes of the members, ascending by height: all since genesis, or since what a join
+    /// pack began with.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        self.past.links()
     }
 
     fn on_wake(&mut self, cx: &mut Moment<'_>) {

@@ -24,6 +24,29 @@ pub struct Config {
     pub patience: Patience,
 }
 
+impl Config {
+    /// A server of `sim` that runs `engine`, with the default patience.
+    #[must_use]
+    pub fn new(
+        sim: SimId,
+        engine: u32,
+        turn_length: u64,
+        signer: Arc<dyn Sign>,
+        scheme: Arc<dyn Verify>,
+        fresh_key: bool,
+    ) -> Self {
+        Self {
+            sim,
+            engine,
+            turn_length,
+            signer,
+            scheme,
+            fresh_key,
+            patience: Patience::default(),
+        }
+    }
+}
+
 impl core::fmt::Debug for Config {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Config")

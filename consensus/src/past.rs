@@ -188,6 +188,10 @@ impl Past {
         })
     }
 
+    pub(crate) fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// Proof of the root after `height`.
     pub(crate) fn join_pack(&self, height: Height) -> Option<JoinPack> {
         let header = |ahead| Some(self.decision(height.plus(ahead))?.turn.header.clone());

@@ -2,7 +2,10 @@
 
 mod bugs;
 mod cluster;
+mod core;
 mod crashes;
+mod faults;
 mod keys;
 mod pace;
 mod smoke;
+mod wire;

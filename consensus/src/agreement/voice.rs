@@ -15,7 +15,7 @@
 //! high a height only does not count. If the world cannot go on without this server, it stays
 //! silent: then a new key is the way.
 
-use metatopia_types::{Height, PublicKey};
+use metatopia_types::{Height, PublicKey, ValidatorSet};
 
 use super::{Agreement, Moment};
 use crate::core::Told;
@@ -33,8 +33,12 @@ impl Agreement {
         self.outbox.append(Record::Voice);
     }
 
+    /// Asks until enough have answered.
     pub(super) fn ask_for_tips(&mut self) {
-        if !self.voice {
+        let Some(set) = self.past.set(self.height()) else {
+            return;
+        };
+        if !self.voice && self.power_of_answers(set, |_| true) < set.quorum() {
             let nonce = self.nonce;
             self.outbox
                 .send(To::All, Message::AskTip { nonce }, Bond::Free);
@@ -62,7 +66,9 @@ impl Agreement {
             return;
         }
         if let Some(peer) = self.peers.get(from) {
-            peer.tip = Some(height);
+            // Any answer of this life will do, and the first is the lowest: later ones would have
+            // us run after the others for ever.
+            peer.tip.get_or_insert(height);
         }
         self.find_voice_now(cx);
     }
@@ -79,12 +85,14 @@ impl Agreement {
             return false;
         };
         let tip = self.past.tip().height;
-        let answers = self
-            .peers
-            .tips()
-            .filter(|(_, height)| height.plus(MARGIN) <= tip);
+        self.power_of_answers(set, |height| height.plus(MARGIN) <= tip) >= set.quorum()
+    }
+
+    /// The voting power of the others that answered with such a height.
+    fn power_of_answers(&self, set: &ValidatorSet, counts: impl Fn(Height) -> bool) -> u64 {
+        let answers = self.peers.tips().filter(|(_, height)| counts(*height));
         let members = answers.filter_map(|(key, _)| set.get(&key).filter(|_| key != self.me));
-        members.map(|member| u64::from(member.power)).sum::<u64>() >= set.quorum()
+        members.map(|member| u64::from(member.power)).sum()
     }
 
     /// Ends it in the middle of a height: the core begins the height again, this time to vote.

@@ -118,6 +118,8 @@ pub(crate) struct Cluster {
     pub left: BTreeMap<Height, u64>,
     pub patience: Patience,
     pub seed: u64,
+    /// How often old turns were read from a log.
+    pub loads: u32,
     /// What must never happen, and did.
     pub faults: Vec<String>,
     #[cfg(feature = "controls")]
@@ -151,6 +153,7 @@ impl Cluster {
             block: |_, _| false,
             cut: BTreeSet::new(),
             faults: Vec::new(),
+            loads: 0,
             #[cfg(feature = "controls")]
             controls: crate::Controls::default(),
         };
@@ -316,6 +319,7 @@ impl Cluster {
                 self.schedule(at, apply_us, Event::Applied(height));
             }
             Effect::Load { to, from, count } => {
+                self.loads += 1;
                 let decisions = self.load(at, from, count);
                 self.input(at, Input::Loaded { to, decisions });
             }
@@ -506,7 +510,9 @@ impl Cluster {
         while self.servers.iter().any(lags) {
             assert!(self.step(), "seed {}: nothing left to do", self.seed);
             let state: Vec<_> = self.servers.iter().map(Server::state).collect();
-            let halted = self.servers.iter().find(|server| server.halted.is_some());
+            let lives = |server: &&Server| server.agreement.is_some();
+            let mut living = self.servers.iter().filter(lives);
+            let halted = living.find(|server| server.halted.is_some());
             assert!(halted.is_none(), "seed {}: {state:#?}", self.seed);
             assert_eq!(self.faults, [""; 0], "seed {}", self.seed);
             assert!(self.now_us < end, "seed {}: {state:#?}", self.seed);
@@ -529,6 +535,17 @@ impl Cluster {
 impl Server {
     pub(crate) fn agreement(&self) -> &Agreement {
         self.agreement.as_ref().unwrap()
+    }
+
+    /// Takes the newest base that its agreement can give, as if the state had been stored. The log
+    /// stays whole, so old turns are only there.
+    pub(crate) fn rebase(&mut self) {
+        let applied = self.log.iter().rev().find_map(|record| match record {
+            Record::Applied { height, .. } => Some(*height),
+            _ => None,
+        });
+        let base = self.agreement().base(applied.unwrap());
+        self.base = base.unwrap();
     }
 
     fn state(&self) -> String {

@@ -1,0 +1,399 @@
+//! Servers that are slow, gone, wrong or lying, and sets that change.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use metatopia_types::{
+    Digest, Evidence, HeaderId, Height, Proposal, PublicKey, Root, Round, Signed, Vote, VoteKind,
+};
+
+use super::cluster::{Cluster, TURN};
+use super::keys::{Key, StandIn, key, set, sim};
+use crate::{Applied, Effect, Halt, Input, Message, Record, Void};
+
+fn tip(cluster: &Cluster, at: usize) -> Height {
+    cluster.servers[at]
+        .agreement()
+        .tip()
+        .map_or(Height(0), |tip| tip.height())
+}
+
+#[test]
+fn sets_change_completely_while_the_world_goes_on() {
+    for seed in 0..5 {
+        let mut cluster = Cluster::new(4, seed);
+        cluster.delay_us = (1_000, 25_000);
+        cluster.loss_percent = 3;
+        cluster.sync_us = 2_000;
+        let genesis = cluster.servers[0].base.clone();
+        for n in 4..8 {
+            cluster.add(n, genesis.clone());
+        }
+        let plan = [0..5, 1..5, 1..6, 2..6, 2..7, 3..7, 3..8, 4..8];
+        for (step, members) in (1..).zip(plan) {
+            cluster.sets.insert(Height(step * 5), set(members));
+        }
+        cluster.start_all();
+
+        cluster.run_to(60, 60_000);
+
+        let last = cluster.servers[4].agreement().tip().unwrap().clone();
+        assert!(
+            last.certificate
+                .signatures
+                .iter()
+                .all(|(who, _)| *who >= key(4))
+        );
+        let voted = |at: usize| {
+            let votes = cluster.servers[at]
+                .log
+                .iter()
+                .filter_map(|record| match record {
+                    Record::Vote(vote) if vote.message.voter == key(at as u8) => {
+                        Some(vote.message.height)
+                    }
+                    _ => None,
+                });
+            votes.collect::<BTreeSet<_>>()
+        };
+        assert!(voted(0).last().unwrap() < &Height(10), "seed {seed}");
+        assert!(voted(7).first().unwrap() >= &Height(35), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_follower_follows_and_says_nothing() {
+    let mut cluster = Cluster::new(4, 1);
+    let genesis = cluster.servers[0].base.clone();
+    cluster.add(9, genesis);
+    cluster.start_all();
+
+    cluster.run_to(20, 5_000);
+
+    let signs = |record: &Record| matches!(record, Record::Vote(_) | Record::Proposal(_));
+    assert!(!cluster.servers[4].log.iter().any(signs));
+    assert!(!cluster.servers[4].agreement().is_voting());
+}
+
+#[test]
+fn a_server_that_was_cut_off_catches_up_from_memory_and_from_logs() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.delay_us = (1_000, 3_000);
+    cluster.start_all();
+    cluster.run_to(5, 5_000);
+    cluster.cut.insert(3);
+    cluster.run_for(10_000);
+    let behind = tip(&cluster, 3);
+    // The others forget what they have in memory.
+    for at in 0..3 {
+        cluster.servers[at].rebase();
+        cluster.crash(at, 1_000);
+        cluster.open(at);
+    }
+    cluster.run_for(200);
+
+    cluster.cut.clear();
+    let goal = tip(&cluster, 0).plus(20);
+    cluster.run_to(goal.0, 5_000);
+
+    assert!(behind < Height(7) && goal > Height(150), "{behind} {goal}");
+    assert!(cluster.loads > 5, "{}", cluster.loads);
+}
+
+#[test]
+fn a_dead_proposer_costs_less_when_its_connection_is_known_to_be_gone() {
+    let longest = |known: bool| {
+        let mut cluster = Cluster::new(4, 2);
+        cluster.delay_us = (1_000, 0);
+        cluster.start_all();
+        cluster.run_to(10, 5_000);
+        cluster.crash(3, 0);
+        for at in (0..3).filter(|_| known) {
+            cluster.input(at, Input::PeerDown(key(3)));
+        }
+        cluster.run_to(30, 10_000);
+        let left: Vec<u64> = (12..=30).map(|h| cluster.left[&Height(h)]).collect();
+        left.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap()
+    };
+
+    let (unknown, known) = (longest(false), longest(true));
+
+    assert!((150_000..170_000).contains(&unknown), "{unknown}");
+    assert!(known < 60_000, "{known}");
+}
+
+#[test]
+fn slow_state_machines_slow_the_turns_and_nothing_else() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.delay_us = (1_000, 0);
+    for server in &mut cluster.servers {
+        server.apply_us = 120_000;
+    }
+    cluster.start_all();
+
+    cluster.run_to(40, 60_000);
+
+    let gap = (cluster.left[&Height(40)] - cluster.left[&Height(20)]) / 20;
+    assert!(
+        gap < 2 * TURN * 1_000,
+        "two turns are applied while one is agreed on: {gap}"
+    );
+    // A header states the root of two turns before it: no more can be waiting.
+    let server = &cluster.servers[0];
+    let applied = server
+        .log
+        .iter()
+        .filter(|r| matches!(r, Record::Applied { .. }))
+        .count();
+    assert!(server.told.len() - applied <= 2);
+}
+
+#[test]
+fn one_slow_state_machine_holds_up_nobody_else() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.delay_us = (1_000, 0);
+    cluster.servers[1].apply_us = 45_000;
+    cluster.start_all();
+
+    cluster.run_to(60, 60_000);
+
+    let gap = (cluster.left[&Height(60)] - cluster.left[&Height(20)]) / 40;
+    assert!(gap < 51_000, "{gap}");
+}
+
+#[test]
+fn a_turn_that_is_decided_and_void_here_stops_this_server() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.delay_us = (1_000, 0);
+    cluster.servers[2].machine.void.insert(Height(12));
+    cluster.start_all();
+    let stopped = |cluster: &Cluster| cluster.servers[2].halted.is_some();
+    while !stopped(&cluster) && cluster.now_us < 10_000_000 {
+        cluster.step();
+    }
+
+    let Some(Halt::Diverged { height, why, .. }) = &cluster.servers[2].halted else {
+        panic!("{:?}", cluster.servers[2].halted);
+    };
+    assert_eq!(*height, Height(12));
+    assert!(matches!(why, Void::Act(_)), "{why}");
+    assert_eq!(cluster.servers[2].agreement().deadline(), None);
+    let tip = tip(&cluster, 0);
+    cluster.crash(2, 0);
+    cluster.run_to(tip.0 + 10, 5_000);
+}
+
+#[test]
+fn applying_again_with_another_result_stops_the_server() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(10, 5_000);
+    cluster.crash(1, 1_000);
+    let (config, now) = (cluster.config(1), cluster.now(1));
+    let server = &mut cluster.servers[1];
+    let (base, log) = (server.base.clone(), server.log.clone());
+    let mut machine = super::cluster::Machine::default();
+    let opened = crate::Agreement::open(config, base, log, now, &mut machine);
+    let mut agreement = opened.unwrap();
+
+    let root = Root(Digest::of("another", b"state"));
+    let validators = set(0..4);
+    let height = Height(1);
+    let applied = Applied {
+        height,
+        root,
+        validators,
+    };
+    agreement.handle(now, &mut machine, Input::Applied(applied));
+
+    let halts: Vec<_> = std::iter::from_fn(|| agreement.poll())
+        .filter_map(|effect| match effect {
+            Effect::Halt(halt) => Some(halt),
+            _ => None,
+        })
+        .collect();
+    assert!(
+        matches!(halts[..], [Halt::Unrepeatable { now, .. }] if now == root),
+        "{halts:?}"
+    );
+}
+
+fn vote(voter: u8, kind: VoteKind, height: Height, header: Option<HeaderId>) -> Message {
+    let vote = Vote {
+        kind,
+        height,
+        round: Round(0),
+        header,
+        voter: key(voter),
+    };
+    Message::Vote(vote.sign(sim(), &Key(key(voter))))
+}
+
+fn proposal(proposer: u8, height: Height, header: HeaderId) -> Signed<Proposal> {
+    let proposal = Proposal {
+        height,
+        round: Round(0),
+        header,
+        valid_round: None,
+        proposer: key(proposer),
+    };
+    proposal.sign(sim(), &Key(key(proposer)))
+}
+
+fn some_header(n: u8) -> HeaderId {
+    HeaderId(Digest::of("a header", &[n]))
+}
+
+/// What server 0 got hold of against server 3.
+fn evidence(cluster: &Cluster) -> Vec<(PublicKey, Evidence)> {
+    let found = cluster.servers[0].evidence.iter();
+    found
+        .map(|e| (e.verify(sim(), &StandIn).unwrap(), e.clone()))
+        .collect()
+}
+
+#[test]
+fn two_votes_in_one_round_become_evidence() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(5, 5_000);
+    cluster.crash(3, 0);
+    let height = cluster.servers[0].agreement().height();
+    for header in [None, Some(some_header(1))] {
+        let message = vote(3, VoteKind::Prevote, height, header);
+        let from = key(3);
+        cluster.input(0, Input::Frame { from, message });
+    }
+
+    cluster.run_to(height.0, 5_000);
+
+    let found = evidence(&cluster);
+    assert!(
+        matches!(found[..], [(liar, Evidence::Votes(..))] if liar == key(3)),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn two_proposals_in_one_round_become_evidence() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(5, 5_000);
+    while cluster.servers[0].agreement().proposer() != Some(key(3)) {
+        assert!(cluster.step());
+    }
+    cluster.crash(3, 0);
+    let height = cluster.servers[0].agreement().height();
+    for n in [1, 2] {
+        let message = Message::Proposal(proposal(3, height, some_header(n)));
+        let from = key(3);
+        cluster.input(0, Input::Frame { from, message });
+    }
+
+    cluster.run_to(height.0, 5_000);
+
+    let found = evidence(&cluster);
+    let liar = key(3);
+    assert!(
+        matches!(found[..], [(who, Evidence::Proposals(..))] if who == liar),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_forged_vote_counts_for_nothing() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(5, 5_000);
+    let height = cluster.servers[0].agreement().height();
+    let Message::Vote(mut forged) = vote(3, VoteKind::Prevote, height, None) else {
+        unreachable!();
+    };
+    forged.message.header = Some(some_header(7));
+    let (from, message) = (key(3), Message::Vote(forged));
+    cluster.input(0, Input::Frame { from, message });
+
+    let mentioned = cluster.servers[0].log.iter().any(|record| {
+        matches!(record, Record::Vote(vote) if vote.message.header == Some(some_header(7)))
+    });
+    assert!(!mentioned);
+}
+
+#[test]
+fn a_promise_on_a_turn_that_was_not_decided_costs_a_round_and_no_double_proposal() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.delay_us = (20_000, 0);
+    cluster.start_all();
+    cluster.run_to(10, 10_000);
+    let mut lost = 0;
+    // Precommits get lost now and then, so that heights take several rounds.
+    for _ in 0..40 {
+        cluster.block = |_, message| matches!(message, Message::Vote(v) if v.message.kind == VoteKind::Precommit);
+        cluster.run_for(60);
+        cluster.block = |_, _| false;
+        cluster.run_for(300);
+        lost += 1;
+    }
+
+    let goal = tip(&cluster, 0).plus(10);
+    cluster.run_to(goal.0, 10_000);
+
+    assert_eq!(lost, 40);
+    assert_eq!(cluster.faults, [""; 0]);
+}
+
+#[test]
+fn a_height_that_cannot_be_decided_goes_on_when_servers_come_back() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.delay_us = (1_000, 4_000);
+    cluster.start_all();
+    cluster.run_to(10, 10_000);
+    cluster.cut.extend([2, 3]);
+    cluster.run_for(20_000);
+    let stuck = tip(&cluster, 0);
+    let records = cluster.servers[0].log.len();
+    assert!(
+        records < 3_000,
+        "{records} records of a height that stands still"
+    );
+
+    cluster.cut.clear();
+    cluster.run_to(stuck.0 + 10, 20_000);
+}
+
+#[test]
+fn time_that_passed_without_turns_is_not_simulated_later() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.delay_us = (1_000, 0);
+    cluster.start_all();
+    cluster.run_to(10, 10_000);
+    cluster.cut.extend([2, 3]);
+    cluster.run_for(5_000);
+    cluster.cut.clear();
+    let resumed = tip(&cluster, 0);
+    cluster.run_for(5_000);
+
+    let turns = tip(&cluster, 0).0 - resumed.0;
+
+    assert!(turns <= 5_000 / TURN, "{turns}");
+    assert!(turns > 50, "{turns}");
+}
+
+#[test]
+fn a_patient_server_wakes_up_only_when_something_is_due() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.start_all();
+    let server = &mut cluster.servers[0];
+    let agreement = server.agreement.as_mut().unwrap();
+    let due = agreement.deadline().unwrap();
+    let before = agreement.digest();
+
+    let early = metatopia_types::Now {
+        monotonic: due - Duration::from_millis(1),
+        wall: super::cluster::START,
+    };
+    agreement.handle(early, &mut server.machine, Input::Wake);
+
+    assert!(agreement.poll().is_none());
+    assert_eq!(agreement.digest(), before);
+}

@@ -1,0 +1,292 @@
+//! One golden digest for every kind of message and record: what is written today is read tomorrow.
+
+use std::sync::Arc;
+
+use metatopia_types::{
+    Body, Certificate, Digest, Header, HeaderId, Height, Millis, Proposal, Root, Round, Sign, Turn,
+    Vote, VoteKind,
+};
+
+use super::keys::{Key, key, set, sim};
+use crate::limits::{MESSAGE_BYTES_MAX, RECORD_BYTES_MAX};
+use crate::{
+    Base, Decision, JoinPack, Link, Message, Part, Polka, Record, RoundProof, RoundVote, Shows,
+    Step, Timeout, Verdict, Want,
+};
+
+fn header(height: u64) -> Header {
+    let body = Body::default();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    Header {
+        sim: sim(),
+        engine: 1,
+        height: Height(height),
+        previous: HeaderId(Digest([1; 32])),
+        proposer: key(0),
+        round: Round(2),
+        time: Millis(1_700_000_000_050),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: Root(Digest([2; 32])),
+        validators: set(0..4).id(),
+        next_validators: set(0..5).id(),
+    }
+}
+
+fn turn() -> Turn {
+    Turn {
+        header: header(5),
+        body: Body::default(),
+    }
+}
+
+fn vote(kind: VoteKind, header: Option<HeaderId>) -> Vote {
+    Vote {
+        kind,
+        height: Height(5),
+        round: Round(2),
+        header,
+        voter: key(1),
+    }
+}
+
+fn proposal() -> metatopia_types::Signed<Proposal> {
+    let proposal = Proposal {
+        height: Height(5),
+        round: Round(2),
+        header: turn().id(),
+        valid_round: Some(Round(1)),
+        proposer: key(0),
+    };
+    proposal.sign(sim(), &Key(key(0)))
+}
+
+fn certificate() -> Certificate {
+    let signature = Key(key(1)).sign(b"anything");
+    Certificate {
+        height: Height(5),
+        round: Round(2),
+        header: turn().id(),
+        signatures: vec![(key(1), signature), (key(2), signature)],
+    }
+}
+
+fn polka() -> Polka {
+    Polka {
+        height: Height(5),
+        round: Round(2),
+        header: turn().id(),
+        signatures: certificate().signatures,
+    }
+}
+
+fn decision() -> Decision {
+    Decision {
+        certificate: certificate(),
+        turn: Arc::new(turn()),
+    }
+}
+
+fn messages() -> Vec<Message> {
+    let precommit = vote(VoteKind::Precommit, None).sign(sim(), &Key(key(1)));
+    let signature = precommit.signature;
+    let round_vote = |kind, header| RoundVote {
+        kind,
+        header,
+        voter: key(1),
+        signature,
+    };
+    vec![
+        Message::Proposal(proposal()),
+        Message::Vote(precommit),
+        Message::Polka(polka()),
+        Message::RoundProof(RoundProof {
+            height: Height(5),
+            round: Round(2),
+            shows: Shows::Begun,
+            votes: vec![
+                round_vote(VoteKind::Prevote, Some(turn().id())),
+                round_vote(VoteKind::Precommit, None),
+            ],
+        }),
+        Message::Part(Part {
+            height: Height(5),
+            header: turn().id(),
+            index: 1,
+            total: 2,
+            bytes: vec![7; 100],
+        }),
+        Message::Want(Want {
+            height: Height(5),
+            header: turn().id(),
+            have: 0b101,
+        }),
+        Message::Ask { from: Height(5) },
+        Message::Decision(decision()),
+        Message::AskTip { nonce: 77 },
+        Message::Tip {
+            nonce: 77,
+            height: Height(5),
+        },
+    ]
+}
+
+fn records() -> Vec<Record> {
+    vec![
+        Record::Turn(Arc::new(turn())),
+        Record::Vote(vote(VoteKind::Prevote, Some(turn().id())).sign(sim(), &Key(key(1)))),
+        Record::Proposal(proposal()),
+        Record::Verdict(Verdict {
+            height: Height(5),
+            round: Round(2),
+            valid_round: Some(Round(1)),
+            proposer: key(0),
+            header: turn().id(),
+            valid: true,
+            certified: false,
+        }),
+        Record::Timeout(Timeout {
+            height: Height(5),
+            round: Round(2),
+            step: Step::Precommit,
+        }),
+        Record::Polka(polka()),
+        Record::Early(proposal()),
+        Record::Decided(certificate()),
+        Record::Applied {
+            height: Height(5),
+            root: Root(Digest([3; 32])),
+            validators: Some(set(0..4)),
+        },
+        Record::Voice,
+    ]
+}
+
+fn sum(bytes: &[u8]) -> (usize, String) {
+    (bytes.len(), blake3::hash(bytes).to_hex()[..16].to_owned())
+}
+
+#[test]
+fn every_message_has_its_golden_form() {
+    let found: Vec<_> = messages()
+        .iter()
+        .map(|message| sum(&message.encode()))
+        .collect();
+
+    let golden = [
+        (133, "7cd2dac3b83e21d2"),
+        (101, "0a3768464c17e061"),
+        (228, "4b348c8ae751cda5"),
+        (233, "a04809c0e81fa0f4"),
+        (137, "b9e65152130562cb"),
+        (35, "be90985b2fffb2fc"),
+        (2, "a1e9b00615e8a7ab"),
+        (497, "8f14549da09d5327"),
+        (2, "34b6acc191ddef60"),
+        (3, "b1c95937a5730ed9"),
+    ];
+    assert_eq!(found, golden.map(|(len, hash)| (len, hash.to_owned())));
+}
+
+#[test]
+fn every_record_has_its_golden_form() {
+    let found: Vec<_> = records()
+        .iter()
+        .map(|record| sum(&record.encode()))
+        .collect();
+
+    let golden = [
+        (270, "33132e6e2062a8c0"),
+        (133, "33cb90c136c09807"),
+        (133, "4dd16304bfa427f3"),
+        (71, "81c469e952f67c41"),
+        (4, "cbbb348a3d89cc1a"),
+        (228, "3ed988260d68a1fb"),
+        (133, "c1267156763bd8cf"),
+        (228, "0ef36d354a9b7b43"),
+        (173, "c42aabe6c21b031b"),
+        (1, "7219aa1099ced744"),
+    ];
+    assert_eq!(found, golden.map(|(len, hash)| (len, hash.to_owned())));
+}
+
+#[test]
+fn bases_and_join_packs_have_their_golden_form() {
+    let link = Link {
+        header: header(4),
+        certificate: certificate(),
+        next: set(0..5).members().to_vec(),
+    };
+    let pack = JoinPack {
+        links: vec![link.clone()],
+        headers: [header(5), header(6), header(7)],
+        certificate: certificate(),
+    };
+    let genesis = Base::genesis(Millis(7), Root::default(), &set(0..4));
+    let base = Base {
+        links: vec![link],
+        ..genesis
+    };
+
+    let found = [
+        metatopia_types::wire::encode(&pack),
+        metatopia_types::wire::encode(&base),
+    ];
+
+    let golden = [(1689, "b48fc3120461ced6"), (1174, "ef994fb1d4cd398e")];
+    assert_eq!(
+        found.iter().map(|bytes| sum(bytes)).collect::<Vec<_>>(),
+        golden.map(|(len, hash)| (len, hash.to_owned()))
+    );
+}
+
+#[test]
+fn messages_and_records_read_back() {
+    for message in messages() {
+        assert_eq!(Message::decode(&message.encode()), Ok(message));
+    }
+    for record in records() {
+        assert_eq!(Record::decode(&record.encode()), Ok(record));
+    }
+}
+
+#[test]
+fn every_record_but_voice_names_its_height() {
+    for record in records() {
+        let expected = (record != Record::Voice).then_some(Height(5));
+        assert_eq!(record.height(), expected, "{record:?}");
+    }
+}
+
+#[test]
+fn messages_and_records_above_their_limit_are_refused_unread() {
+    let (message, record) = (
+        vec![0; MESSAGE_BYTES_MAX + 1],
+        vec![0; RECORD_BYTES_MAX + 1],
+    );
+
+    let oversize = |error| matches!(error, metatopia_types::wire::DecodeError::Oversize { .. });
+    assert!(oversize(Message::decode(&message).unwrap_err()));
+    assert!(oversize(Record::decode(&record).unwrap_err()));
+}
+
+proptest::proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic_a_decoder(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
+        // The first byte names the kind: all of them get their turn.
+        for kind in 0..12 {
+            let mut bytes = bytes.clone();
+            if let Some(first) = bytes.first_mut() {
+                *first = kind;
+            }
+            if let Ok(message) = Message::decode(&bytes) {
+                proptest::prop_assert_eq!(message.encode(), bytes.clone());
+            }
+            if let Ok(record) = Record::decode(&bytes) {
+                proptest::prop_assert_eq!(record.encode(), bytes);
+            }
+        }
+    }
+}
