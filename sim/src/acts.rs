@@ -54,8 +54,8 @@ pub(crate) enum Change {
     Impulse(ObjectId, Vec2),
     /// A body turns.
     Face(ObjectId, Angle),
-    /// An event for a script, in the first tick.
-    Post(ScriptId, Event),
+    /// An event for some scripts, in the first tick.
+    Post(Vec<ScriptId>, Event),
     /// Words are heard.
     Chat(ChatLine),
     /// Other standbys.
@@ -66,9 +66,9 @@ pub(crate) enum Change {
     Expose(PublicKey),
 }
 
-/// An event that an act raised for a script.
+/// An event that an act raised for some scripts.
 pub(crate) struct Post {
-    pub(crate) to: ScriptId,
+    pub(crate) to: Vec<ScriptId>,
     pub(crate) sender: Sender,
     pub(crate) event: Event,
 }
@@ -78,7 +78,18 @@ pub(crate) struct Post {
 pub(crate) struct Brought {
     pub(crate) posts: Vec<Post>,
     pub(crate) chat: Vec<ChatLine>,
-    pub(crate) set_changes: usize,
+    pub(crate) tally: Tally,
+}
+
+/// What a turn's acts may only do so often.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Tally {
+    /// Changes of the validator set.
+    set_changes: usize,
+    /// Avatars that appeared.
+    arrivals: usize,
+    /// Events for scripts.
+    deliveries: usize,
 }
 
 /// What acts are decided over.
@@ -94,8 +105,8 @@ pub(crate) struct Case<'a> {
     court: &'a Court<'a>,
     state: &'a State,
     envelope: &'a Envelope,
-    /// Changes of the validator set that this turn brought already.
-    set_changes: usize,
+    /// What the acts before it did.
+    tally: Tally,
 }
 
 type Ruling = Result<Vec<Change>, Refusal>;
@@ -131,7 +142,7 @@ impl<'a> Court<'a> {
         let mut outcomes = vec![Outcome::Ok; acts.len()];
         let mut brought = Brought::default();
         for n in core_order(state, acts) {
-            let ruling = self.rule(state, &acts[n], brought.set_changes);
+            let ruling = self.rule(state, &acts[n], brought.tally);
             let author = acts[n].envelope.author;
             let made = ruling.and_then(|changes| {
                 changes
@@ -145,12 +156,12 @@ impl<'a> Court<'a> {
         (outcomes, brought)
     }
 
-    fn rule(&self, state: &State, act: &SignedEnvelope, set_changes: usize) -> Ruling {
+    fn rule(&self, state: &State, act: &SignedEnvelope, tally: Tally) -> Ruling {
         let case = Case {
             court: self,
             state,
             envelope: &act.envelope,
-            set_changes,
+            tally,
         };
         // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
         let ruling = catch_unwind(AssertUnwindSafe(|| {
@@ -256,6 +267,7 @@ fn make(
     match change {
         Change::Spawn(object, body) => {
             state.spawn(object, &body).map_err(|_| Refusal::Full)?;
+            brought.tally.arrivals += 1;
         }
         Change::Player(key, player) => state.players.insert(key, player),
         Change::Dress(id, name, look) => {
@@ -278,6 +290,7 @@ fn make(
             }
         }
         Change::Post(to, event) => {
+            brought.tally.deliveries += to.len();
             brought.posts.push(Post {
                 to,
                 sender: Sender::Player(author),
@@ -291,7 +304,7 @@ fn make(
         Change::Standbys(roster) => state.roster = roster,
         Change::Members(roster) => {
             state.roster = roster;
-            brought.set_changes += 1;
+            brought.tally.set_changes += 1;
         }
         Change::Expose(key) => state.governance.expose(key, state.clock.height),
     }

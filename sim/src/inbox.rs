@@ -54,9 +54,8 @@ pub(crate) enum InboxFull {
 /// Events waiting for one script.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbox {
-    waiting: Vec<Delivery>,
-    /// Their encoded length.
-    bytes: u32,
+    /// Each with its encoded length, which need not be found out again for every newcomer.
+    waiting: Vec<(Delivery, u32)>,
 }
 
 impl Inbox {
@@ -67,37 +66,35 @@ impl Inbox {
     }
 
     /// What is waiting, in no particular order.
-    #[must_use]
-    pub fn waiting(&self) -> &[Delivery] {
-        &self.waiting
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Delivery> {
+        self.waiting.iter().map(|(delivery, _)| delivery)
     }
 
     /// Adds an event, if there is room: for this sender, and at all.
     pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), InboxFull> {
-        let bytes = encoded_bytes(&delivery);
-        let own = self
-            .waiting
-            .iter()
-            .filter(|other| other.sender == delivery.sender);
-        let (own, own_bytes) = own.fold((1, bytes), |(n, sum), other| {
-            (n + 1, sum.saturating_add(encoded_bytes(other)))
-        });
+        let bytes = u32::try_from(wire::encode(&delivery).len()).unwrap_or(u32::MAX);
+        let (mut own, mut own_bytes, mut all_bytes) = (1, bytes, bytes);
+        for (other, bytes) in &self.waiting {
+            all_bytes = bytes.saturating_add(all_bytes);
+            if other.sender == delivery.sender {
+                own += 1;
+                own_bytes = bytes.saturating_add(own_bytes);
+            }
+        }
         if own > INBOX_EVENTS_PER_SENDER_MAX || own_bytes > INBOX_BYTES_PER_SENDER_MAX {
             return Err(InboxFull::Sender);
         }
-        let bytes = bytes.saturating_add(self.bytes);
-        if self.waiting.len() >= INBOX_EVENTS_MAX || bytes > INBOX_BYTES_MAX {
+        if self.waiting.len() >= INBOX_EVENTS_MAX || all_bytes > INBOX_BYTES_MAX {
             return Err(InboxFull::Inbox);
         }
-        self.bytes = bytes;
-        self.waiting.push(delivery);
+        self.waiting.push((delivery, bytes));
         Ok(())
     }
 
     /// Takes everything out, in the receiver's order at this tick.
     pub(crate) fn take(&mut self, seed: &Digest, tick: Tick, receiver: ScriptId) -> Vec<Delivery> {
-        self.bytes = 0;
-        let waiting = core::mem::take(&mut self.waiting);
+        let waiting = core::mem::take(&mut self.waiting).into_iter();
+        let waiting = waiting.map(|(delivery, _)| delivery).collect();
         let place = |delivery: &Delivery| (delivery.raised, delivery.index);
         canonical_order(
             seed,
@@ -108,19 +105,6 @@ impl Inbox {
             place,
         )
     }
-
-    /// Puts back what was not handled.
-    pub(crate) fn put_back(&mut self, rest: Vec<Delivery>) {
-        self.bytes = rest
-            .iter()
-            .map(encoded_bytes)
-            .fold(self.bytes, u32::saturating_add);
-        self.waiting.extend(rest);
-    }
-}
-
-fn encoded_bytes(delivery: &Delivery) -> u32 {
-    u32::try_from(wire::encode(delivery).len()).unwrap_or(u32::MAX)
 }
 
 /// The key by which the groups of a receiver are sorted:

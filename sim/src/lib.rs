@@ -105,8 +105,10 @@
 mod acts;
 mod applied;
 mod chat;
+mod checked;
 mod difference;
 mod fork_join;
+mod founding;
 pub mod gas;
 mod genesis;
 mod governance;
@@ -129,6 +131,7 @@ mod state;
 mod tick;
 mod tracked;
 mod view;
+mod watch;
 mod windows;
 mod world;
 
@@ -150,6 +153,7 @@ pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
 pub use snapshot::{LeafEntry, Manifest, RestoreError};
 pub use state::{Charter, Clock};
+pub use watch::{Stage, Watch};
 pub use windows::{ActFault, Admission, LaneKey, LaneWindows, Window};
 pub use world::{Tools, World};
 

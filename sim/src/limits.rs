@@ -54,6 +54,13 @@ pub const GAS_PER_SCRIPT_TICK: u64 = 5_000;
 /// Ticks between two pushes of one player.
 pub const PUSH_TICKS_MIN: u64 = 15;
 
+/// Avatars that appear in one turn: 64 searches for a free place among 4,096 bodies take some
+/// milliseconds.
+pub const ARRIVALS_PER_TURN_MAX: usize = 64;
+
+/// Events that the words of one turn may become: 1,024 people who all speak at once to 16 scripts.
+pub const DELIVERIES_PER_TURN_MAX: usize = 16_384;
+
 /// Milliseconds that one turn adds to governance time at most: a world that was off does not age.
 pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;
 

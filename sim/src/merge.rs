@@ -26,10 +26,11 @@ struct Kicks {
 /// Merges the runs of the tick that is being computed. Gives what was said.
 pub(crate) fn merge(state: &mut State, programs: &Programs, runs: &mut [Run]) -> Vec<ChatLine> {
     let tick = state.clock.tick.plus(1);
+    // First what each keeps to itself: what is left in an inbox has its room before what is new.
+    runs.iter_mut().for_each(|run| settle(state, run, tick));
     let mut kicks: BTreeMap<ObjectId, Kicks> = BTreeMap::new();
     let mut chat = Vec::new();
     for run in runs.iter_mut() {
-        settle(state, run, tick);
         let effects = core::mem::take(&mut run.effects);
         for (index, effect) in (0_u32..).zip(effects) {
             match effect {
@@ -55,7 +56,7 @@ pub(crate) fn merge(state: &mut State, programs: &Programs, runs: &mut [Run]) ->
                     kicks.y = kicks.y.saturating_add(i128::from(impulse.y.to_bits()));
                 }
                 Effect::Timer { name, ticks } => {
-                    set_timer(state, run.script, name, tick.plus(ticks))
+                    set_timer(state, run.script, name, tick.plus(ticks));
                 }
                 Effect::Cancel { name } => cancel_timer(state, run.script, &name),
             }
@@ -78,14 +79,13 @@ fn clamped(sum: i128) -> Fx {
 
 /// What a script keeps to itself: its state, what is left in its inbox, its failures.
 fn settle(state: &mut State, run: &mut Run, tick: Tick) {
-    let rest = core::mem::take(&mut run.rest);
-    if !rest.is_empty() {
-        state.waiting.insert(run.script);
+    // It all had room before, and nothing came in between.
+    for delivery in core::mem::take(&mut run.rest) {
+        state.deliver(run.script, delivery);
     }
     let Some(script) = state.scripts.get_mut(&run.script) else {
         return;
     };
-    script.inbox.put_back(rest);
     if let Some(changed) = run.state.take() {
         script.state = changed;
     }

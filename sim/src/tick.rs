@@ -19,6 +19,7 @@ use crate::{
     programs::Programs,
     run::{Run, run_scripts},
     state::State,
+    watch::{Stage, Watch},
 };
 
 /// The one region of this engine.
@@ -35,15 +36,19 @@ pub(crate) fn tick(
     state: &mut Arc<State>,
     programs: &Programs,
     exec: &dyn ForkJoin,
+    watch: &mut dyn Watch,
     posts: Vec<Post>,
 ) -> Ticked {
+    watch.enter(Stage::Physics);
     let world = Arc::make_mut(state);
     let now = world.clock.tick.plus(1);
     let leaving = steer(world, now);
     leaving.iter().for_each(|player| world.despawn(player));
     let touches = step(world);
+    watch.enter(Stage::Scripts);
     deliver(world, programs, now, posts, &touches);
     let mut runs = run_scripts(state, programs, exec);
+    watch.enter(Stage::Merge);
     let world = Arc::make_mut(state);
     let chat = merge(world, programs, &mut runs);
     world.clock.tick = now;
@@ -127,7 +132,9 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
         );
     };
     for (index, post) in (0..).zip(posts) {
-        put(state, post.to, post.sender, index, post.event);
+        for to in post.to {
+            put(state, to, post.sender, index, post.event.clone());
+        }
     }
     for (index, touch) in (0..).zip(touches) {
         let Touch::Began {
@@ -171,7 +178,6 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
             script
                 .inbox
                 .waiting()
-                .iter()
                 .any(|waiting| waiting.event.kind() == EventKind::Tick)
         });
         if !behind {

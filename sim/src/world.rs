@@ -2,29 +2,25 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_physics::Region;
-use metatopia_scripting::{Event, EventKind, Handler, Package, RhaiHandler};
+use metatopia_scripting::{Event, EventKind, Handler, RhaiHandler};
 use metatopia_types::{
-    Height, LeafKey, Member, Millis, ObjectId, PackageId, Root, Roster, ScriptId, SimId,
-    StateProof, Tick, Turn, ValidatorSet, Verify,
+    Height, LeafKey, Millis, Outcome, PackageId, Root, Roster, SignedEnvelope, SimId, StateProof,
+    Tick, Turn, ValidatorSet, Verify,
 };
 
 use crate::{
     ENGINE,
-    acts::{Court, Faults},
+    acts::{Brought, Court, Faults},
     applied::{Applied, Failure, LogLine, Received, object_of},
+    checked::Checked,
     fork_join::ForkJoin,
-    gas::Pool,
-    genesis::{Genesis, GenesisError, ObjectSpec},
-    governance::Governance,
-    inbox::{Delivery, Inbox, Sender},
+    genesis::{Genesis, GenesisError},
+    inbox::{Delivery, Sender},
     leaves::Leaves,
-    object::Object,
     programs::Programs,
-    script::{Script, Voice},
-    state::{Charter, Clock, State},
+    state::State,
     tick::{Ticked, tick},
-    tracked::Tracked,
+    watch::{Stage, Watch},
     windows::LaneWindows,
 };
 
@@ -73,13 +69,7 @@ impl World {
     /// # Errors
     /// When the genesis breaks a rule; says which.
     pub fn genesis(genesis: &Genesis, tools: &Tools) -> Result<Self, GenesisError> {
-        genesis.check()?;
-        let packages = genesis.unpack()?;
-        let mut state = empty_state(genesis, packages)?;
-        for (n, spec) in genesis.objects.iter().enumerate() {
-            place(&mut state, spec).map_err(|error| GenesisError::Body { object: n, error })?;
-        }
-        let mut world = Self::assemble(state, tools)?;
+        let mut world = Self::assemble(State::found(genesis)?, tools)?;
         world.start_scripts();
         Ok(world)
     }
@@ -88,8 +78,8 @@ impl World {
     pub(crate) fn assemble(mut state: State, tools: &Tools) -> Result<Self, GenesisError> {
         let mut handlers = BTreeMap::new();
         for (id, package) in state.packages.iter() {
-            let handler = match tools.ports.get(id) {
-                Some(port) => Arc::clone(port),
+            let handler: Arc<dyn Handler> = match tools.ports.get(id) {
+                Some(port) => Arc::new(Checked(Arc::clone(port))),
                 None => Arc::new(
                     RhaiHandler::new(package)
                         .map_err(|error| GenesisError::Source { id: *id, error })?,
@@ -142,6 +132,48 @@ impl World {
     /// When the turn is not the next one of this sim and engine: then it is not this state that it
     /// belongs to, and a server that went on would be wrong.
     pub fn apply(&mut self, turn: &Turn, exec: &dyn ForkJoin) -> Applied {
+        self.apply_watched(turn, exec, &mut ())
+    }
+
+    /// As [`World::apply`], with somebody who is told when each stage begins.
+    ///
+    /// # Panics
+    /// As [`World::apply`].
+    pub fn apply_watched(
+        &mut self,
+        turn: &Turn,
+        exec: &dyn ForkJoin,
+        watch: &mut dyn Watch,
+    ) -> Applied {
+        watch.enter(Stage::Acts);
+        let (outcomes, brought) = self.hear(turn);
+        let mut report = Report {
+            chat: brought.chat,
+            ..Report::default()
+        };
+        let mut posts = brought.posts;
+        for _ in 0..self.state.charter.parameters.ticks_per_turn {
+            let posts = core::mem::take(&mut posts);
+            let ticked = tick(&mut self.state, &self.programs, exec, watch, posts);
+            report.add(&self.state, ticked);
+        }
+        watch.enter(Stage::Leaves);
+        let root = self.leaves.refresh(Arc::make_mut(&mut self.state));
+        Applied {
+            height: self.height(),
+            tick: self.tick(),
+            root,
+            outcomes,
+            validators: self.state.roster.newest_set().clone(),
+            chat: report.chat,
+            order: report.order,
+            failures: report.failures,
+            log: report.log,
+        }
+    }
+
+    /// Enters the turn and applies its acts.
+    fn hear(&mut self, turn: &Turn) -> (Vec<Outcome>, Brought) {
         let header = &turn.header;
         assert_eq!(
             header.sim,
@@ -166,34 +198,9 @@ impl World {
         let court = Court::new(&self.programs, &*self.tools.verify, &self.faults, turn);
         let (outcomes, brought) = court.hear(state, turn.body.acts());
         state.roster.close(header);
-        let ids = turn
-            .body
-            .acts()
-            .iter()
-            .map(metatopia_types::SignedEnvelope::id);
+        let ids = turn.body.acts().iter().map(SignedEnvelope::id);
         state.keep_outcomes(ids.zip(outcomes.iter().copied()).collect());
-        let mut report = Report {
-            chat: brought.chat,
-            ..Report::default()
-        };
-        let mut posts = brought.posts;
-        for _ in 0..self.state.charter.parameters.ticks_per_turn {
-            let posts = core::mem::take(&mut posts);
-            let ticked = tick(&mut self.state, &self.programs, exec, posts);
-            report.add(&self.state, ticked);
-        }
-        let root = self.leaves.refresh(Arc::make_mut(&mut self.state));
-        Applied {
-            height: self.height(),
-            tick: self.tick(),
-            root,
-            outcomes,
-            validators: self.state.roster.newest_set().clone(),
-            chat: report.chat,
-            order: report.order,
-            failures: report.failures,
-            log: report.log,
-        }
+        (outcomes, brought)
     }
 
     /// The sim's id.
@@ -303,86 +310,4 @@ impl Report {
             );
         }
     }
-}
-
-fn empty_state(
-    genesis: &Genesis,
-    packages: BTreeMap<PackageId, Package>,
-) -> Result<State, GenesisError> {
-    let sim = genesis.id();
-    let member = |contact: &metatopia_types::Contact| Member {
-        power: 1,
-        contact: contact.clone(),
-    };
-    let members = genesis
-        .validators
-        .iter()
-        .map(|(key, contact)| (*key, member(contact)));
-    Ok(State {
-        charter: Charter {
-            sim,
-            name: genesis.name.clone(),
-            engine: genesis.engine,
-            parameters: genesis.parameters.clone(),
-            licence: genesis.licence.clone(),
-            asset_licence: genesis.asset_licence.clone(),
-        },
-        clock: Clock {
-            height: Height(0),
-            tick: Tick(0),
-            time: Millis(0),
-            seed: sim.0,
-            next_object: ObjectId(1),
-            next_script: ScriptId(1),
-            failed_steps: 0,
-        },
-        governance: Governance::new(genesis.admins.clone()),
-        roster: Roster::genesis(members.collect())?,
-        roots: Default::default(),
-        players: Tracked::default(),
-        windows: LaneWindows::default(),
-        windows_touched: Default::default(),
-        objects: Tracked::default(),
-        region: Region::new(),
-        scripts: Tracked::default(),
-        owners: Tracked::default(),
-        outcomes: BTreeMap::new(),
-        chat: Default::default(),
-        packages: Arc::new(packages),
-        present: BTreeMap::new(),
-        alarms: Default::default(),
-        waiting: Default::default(),
-    })
-}
-
-fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), metatopia_physics::InsertError> {
-    let first = state.clock.next_script;
-    let count = spec.scripts.len() as u64;
-    let object = Object {
-        kind: spec.kind.clone(),
-        name: spec.name.clone(),
-        owner: spec.owner,
-        player: None,
-        look: spec.look,
-        text: spec.text.clone(),
-        scripts: (0..count).map(|n| first.plus(n)).collect(),
-    };
-    let id = state.spawn(object, &spec.body)?;
-    for (n, script) in (0..).zip(&spec.scripts) {
-        let script = Script {
-            object: id,
-            package: script.package,
-            state: script.state.clone(),
-            inbox: Inbox::default(),
-            timers: BTreeMap::new(),
-            gas: Pool::full(Tick(0), state.script_income()),
-            failures: 0,
-            last_failure: None,
-            dropped: 0,
-            voice: Voice::default(),
-        };
-        state.scripts.insert(first.plus(n), script);
-    }
-    state.clock.next_script = first.plus(count);
-    Ok(())
 }

@@ -46,7 +46,7 @@ impl Case<'_> {
             .get(&object)
             .map_or(&[][..], |object| &object.scripts);
         let heard = self.court.programs.listening(EventKind::Touch, scripts);
-        changes.extend(heard.map(|script| Change::Post(script, event.clone())));
+        changes.push(Change::Post(heard.collect(), event));
         Ok(changes)
     }
 

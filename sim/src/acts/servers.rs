@@ -75,7 +75,7 @@ impl Case<'_> {
         &self,
         change: impl FnOnce(&mut Roster) -> Result<(), Refusal>,
     ) -> Result<Change, Refusal> {
-        if self.set_changes >= SET_CHANGES_PER_TURN_MAX {
+        if self.tally.set_changes >= SET_CHANGES_PER_TURN_MAX {
             return Err(Refusal::TooOften);
         }
         let mut roster = self.state.roster.clone();

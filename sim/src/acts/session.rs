@@ -1,12 +1,12 @@
 //! Coming, staying and going.
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_physics::{Body, BodySpec, Motion, Shape};
 use metatopia_types::{Look, Refusal};
 
 use super::{Case, Change, Ruling};
 use crate::{
-    limits::PLAYERS_MAX,
+    limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX},
     object::{AVATAR, Object},
     players::{Player, Session, is_name},
     reach::distance_to,
@@ -74,6 +74,9 @@ impl Case<'_> {
         if !self.state.has_room() || self.state.present.len() >= parameters.avatars_max as usize {
             return Err(Refusal::Full);
         }
+        if self.tally.arrivals >= ARRIVALS_PER_TURN_MAX {
+            return Err(Refusal::TooOften);
+        }
         let object = Object {
             kind: AVATAR.to_owned(),
             name: name.to_owned(),
@@ -99,25 +102,31 @@ impl Case<'_> {
         let avatar = &self.state.charter.parameters.avatar;
         let parts = [self.tick().0, self.state.clock.next_object.0];
         let mut dice = Stream::new(&self.state.clock.seed.0, "metatopia spawn v1", &parts);
-        let radius = avatar.spawn_radius;
+        // The corners of the square of places are less than three halves of its half side away.
+        let far = avatar.spawn_radius.saturating_mul(Fx::from_ratio(3, 2));
+        let far = far.saturating_add(avatar.radius);
+        let bodies = self
+            .state
+            .region
+            .bodies()
+            .iter()
+            .filter(|body| !body.is_sensor());
+        let near: Vec<&Body> = bodies
+            .filter(|body| distance_to(body, avatar.spawn) <= far)
+            .collect();
         let mut place = avatar.spawn;
         for _ in 0..SPAWN_TRIES {
-            let mut offset = || dice.fx_between(radius.saturating_neg(), radius);
+            let side = avatar.spawn_radius;
+            let mut offset = || dice.fx_between(side.saturating_neg(), side);
             place = avatar.spawn.saturating_add(Vec2::new(offset(), offset()));
-            if self.is_free(place, avatar.radius) {
+            if near
+                .iter()
+                .all(|body| distance_to(body, place) > avatar.radius)
+            {
                 break;
             }
         }
         place
-    }
-
-    fn is_free(&self, place: Vec2, radius: Fx) -> bool {
-        self.state
-            .region
-            .bodies()
-            .iter()
-            .filter(|body| !body.is_sensor())
-            .all(|body| distance_to(body, place) > radius)
     }
 }
 

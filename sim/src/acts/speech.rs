@@ -1,10 +1,13 @@
 //! Words, gestures and looks.
 
 use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{BlobId, Emote, Look, Refusal};
+use metatopia_types::{BlobId, Emote, Look, Refusal, ScriptId};
 
 use super::{Case, Change, Ruling, session::check_look};
-use crate::chat::{ChatLine, EVERYWHERE, NEARBY, words};
+use crate::{
+    chat::{ChatLine, EVERYWHERE, NEARBY, words},
+    limits::DELIVERIES_PER_TURN_MAX,
+};
 
 impl Case<'_> {
     pub(super) fn say(&self, channel: u8, body: BlobId) -> Ruling {
@@ -43,12 +46,12 @@ impl Case<'_> {
             text: line.text.clone(),
         };
         let listeners = self.court.programs.subscribers(EventKind::Chat);
+        let listeners: Vec<ScriptId> = listeners.filter(hears).collect();
+        if self.tally.deliveries.saturating_add(listeners.len()) > DELIVERIES_PER_TURN_MAX {
+            return Err(Refusal::TooOften);
+        }
         let mut changes = vec![Change::Player(self.author(), player)];
-        changes.extend(
-            listeners
-                .filter(hears)
-                .map(|script| Change::Post(script, event.clone())),
-        );
+        changes.push(Change::Post(listeners, event));
         changes.push(Change::Chat(line));
         Ok(changes)
     }

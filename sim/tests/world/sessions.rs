@@ -1,5 +1,6 @@
 //! Coming, staying and going.
 
+use metatopia_sim::limits::ARRIVALS_PER_TURN_MAX;
 use metatopia_types::{Act, BodyShape, Look, Outcome, Refusal};
 
 use crate::yard::{Builder, public};
@@ -179,4 +180,20 @@ fn a_full_ground_takes_no_more_objects() {
         yard.try_act(1, login("late", 0)),
         Outcome::Refused(Refusal::Full)
     );
+}
+
+#[test]
+fn a_crowd_that_comes_at_once_is_let_in_a_few_at_a_time() {
+    let mut yard = Builder::new().build();
+    let acts: Vec<_> = (0..=ARRIVALS_PER_TURN_MAX as u8)
+        .map(|n| yard.login(n))
+        .collect();
+    yard.play();
+
+    let refused: Vec<_> = acts
+        .iter()
+        .map(|act| yard.outcome(act))
+        .filter(|outcome| *outcome != Outcome::Ok)
+        .collect();
+    assert_eq!(refused, [Outcome::Refused(Refusal::TooOften)]);
 }

@@ -2,7 +2,7 @@
 
 use metatopia_physics::Motion;
 use metatopia_scripting::{Effect, Event, EventKind, Part};
-use metatopia_sim::GESTURE_TICKS;
+use metatopia_sim::{GESTURE_TICKS, limits::DELIVERIES_PER_TURN_MAX};
 use metatopia_types::{Act, BlobId, Emote, Look, Outcome, Refusal, limits::CHAT_BYTES_MAX};
 
 use crate::yard::{Builder, public};
@@ -112,4 +112,38 @@ fn a_new_look_is_seen() {
         yard.try_act(1, Act::SetLook(loud)),
         Outcome::Refused(Refusal::OutOfRange)
     );
+}
+
+#[test]
+fn words_of_one_turn_become_a_bounded_number_of_events() {
+    let mut builder = Builder::new();
+    let package = builder.port("ear", &[EventKind::Chat], |_| {
+        Ok(Part {
+            gas: 1,
+            ..Part::default()
+        })
+    });
+    let scripts = 8 * 256;
+    for n in 0..scripts / 8 {
+        builder.thing(
+            Motion::Static,
+            (2 * (n % 16), 2 * (n / 16) + 9),
+            &[package; 8],
+        );
+    }
+    let mut yard = builder.build();
+    yard.login(1);
+    yard.play();
+    let room = DELIVERIES_PER_TURN_MAX / scripts as usize;
+    let acts: Vec<_> = (0..=room).map(|_| yard.say(1, 1, "hello")).collect();
+
+    yard.play();
+
+    let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
+    assert!(
+        outcomes[..room]
+            .iter()
+            .all(|outcome| *outcome == Outcome::Ok)
+    );
+    assert_eq!(outcomes[room], Outcome::Refused(Refusal::TooOften));
 }

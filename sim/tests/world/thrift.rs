@@ -3,7 +3,8 @@
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_scripting::{
-    Effect, ErrorKind, Event, EventKind, Part, ScriptError, Value, limits::GAS_PER_CALL_MAX,
+    Call, Effect, ErrorKind, Event, EventKind, Part, ScriptError, State, Value,
+    limits::{EFFECTS_MAX, GAS_PER_CALL_MAX, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_sim::limits::{
     INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX, TIMERS_MAX, VOICE_LINES_MAX,
@@ -117,15 +118,18 @@ fn an_owner_who_is_overdrawn_stops_its_own_scripts_only() {
 #[test]
 fn a_flood_of_messages_fills_the_senders_share_and_no_more() {
     let mut builder = Builder::new();
-    let flood = builder.port("flood", &[EventKind::Tick], |_| {
-        let send = |n: u64| Effect::Send {
-            to: ObjectId(2),
-            topic: format!("{n}"),
+    // It calls itself once more each tick, and sends all that a call may send.
+    let flood = builder.port("flood", &[EventKind::Tick, EventKind::Message], |call| {
+        let send = |to: u64| Effect::Send {
+            to: ObjectId(to),
+            topic: "x".to_owned(),
             data: Value::Unit,
         };
+        let mut effects = vec![send(2); EFFECTS_MAX - 1];
+        effects.push(send(call.object.0));
         Ok(Part {
             gas: 20,
-            effects: (0..200).map(send).collect(),
+            effects,
             ..Part::default()
         })
     });
@@ -151,14 +155,13 @@ fn a_flood_of_messages_fills_the_senders_share_and_no_more() {
 
     assert_eq!(text(&yard, target), "touched");
     let of_tick = applied.order.iter().filter(|received| {
-        received.tick == applied.tick && received.event.kind() == EventKind::Message
+        received.tick == applied.tick
+            && received.script.0 == 2
+            && received.event.kind() == EventKind::Message
     });
     assert_eq!(of_tick.count(), INBOX_EVENTS_PER_SENDER_MAX);
     let dropped = yard.world.scripts().nth(1).expect("the victim").dropped;
-    assert!(
-        dropped >= 5 * (200 - INBOX_EVENTS_PER_SENDER_MAX as u64),
-        "{dropped}"
-    );
+    assert!(dropped > 100, "{dropped}");
 }
 
 #[test]
@@ -279,4 +282,48 @@ fn a_timer_runs_out_once_at_its_tick_unless_it_is_stopped() {
         .collect();
 
     assert_eq!(said, ["a at 5", "b at 10"]);
+}
+
+#[test]
+fn a_port_that_breaks_a_limit_of_scripts_fails_like_one() {
+    fn overdo(call: &Call<'_>) -> Part {
+        let say = |text: String| Effect::Say { text };
+        let timer = |name: String, ticks| Effect::Timer { name, ticks };
+        let mut part = Part {
+            gas: 20,
+            ..Part::default()
+        };
+        match call.script.0 {
+            1 => part.gas = call.gas + 1,
+            2 => part.own.text = Some("x".repeat(SIGN_BYTES_MAX + 1)),
+            3 => part.effects = vec![say("x".to_owned()); EFFECTS_MAX + 1],
+            4 => part.effects = vec![say(String::new())],
+            5 => part.effects = vec![timer("x".repeat(TOPIC_BYTES_MAX + 1), 1)],
+            6 => part.effects = vec![timer("x".to_owned(), 0)],
+            7 => part.effects = vec![say("x".repeat(400)); 12],
+            _ => {
+                let text = Value::Text("x".repeat(STATE_BYTES_MAX));
+                part.state = Some(State([("x".to_owned(), text)].into()));
+            }
+        }
+        part
+    }
+    let mut builder = Builder::new();
+    let package = builder.port("wild", &[EventKind::Start], |call| Ok(overdo(call)));
+    builder.thing(Motion::Static, (5, 0), &[package; 8]);
+    let mut yard = builder.build();
+
+    let applied = yard.play();
+
+    let kinds: Vec<ErrorKind> = applied
+        .failures
+        .iter()
+        .map(|failure| failure.kind)
+        .collect();
+    let effects = [ErrorKind::Effects; 5];
+    assert_eq!(kinds[..2], [ErrorKind::Gas, ErrorKind::Argument]);
+    assert_eq!(kinds[2..7], effects);
+    assert_eq!(kinds[7..], [ErrorKind::State]);
+    assert!(applied.chat.is_empty());
+    assert_eq!(text(&yard, ObjectId(1)), "");
 }

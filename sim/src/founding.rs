@@ -1,0 +1,116 @@
+//! The first state of a world, from its genesis.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
+
+use metatopia_physics::{InsertError, Region};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    Contact, Height, Member, Millis, ObjectId, PackageId, Roster, ScriptId, Tick,
+};
+
+use crate::{
+    chat::ChatIndex,
+    gas::Pool,
+    genesis::{Genesis, GenesisError, ObjectSpec},
+    governance::Governance,
+    inbox::Inbox,
+    object::Object,
+    script::{Script, Voice},
+    state::{Charter, Clock, State},
+    tracked::Tracked,
+    windows::LaneWindows,
+};
+
+impl State {
+    /// The state at height 0, before any script was told that the world begins.
+    pub(crate) fn found(genesis: &Genesis) -> Result<Self, GenesisError> {
+        genesis.check()?;
+        let mut state = empty(genesis, genesis.unpack()?)?;
+        for (object, spec) in genesis.objects.iter().enumerate() {
+            place(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
+        }
+        Ok(state)
+    }
+}
+
+fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<State, GenesisError> {
+    let sim = genesis.id();
+    let member = |contact: &Contact| Member {
+        power: 1,
+        contact: contact.clone(),
+    };
+    let members = genesis
+        .validators
+        .iter()
+        .map(|(key, contact)| (*key, member(contact)));
+    Ok(State {
+        charter: Charter {
+            sim,
+            name: genesis.name.clone(),
+            engine: genesis.engine,
+            parameters: genesis.parameters.clone(),
+            licence: genesis.licence.clone(),
+            asset_licence: genesis.asset_licence.clone(),
+        },
+        clock: Clock {
+            height: Height(0),
+            tick: Tick(0),
+            time: Millis(0),
+            seed: sim.0,
+            next_object: ObjectId(1),
+            next_script: ScriptId(1),
+            failed_steps: 0,
+        },
+        governance: Governance::new(genesis.admins.clone()),
+        roster: Roster::genesis(members.collect())?,
+        roots: VecDeque::new(),
+        players: Tracked::default(),
+        windows: LaneWindows::default(),
+        windows_touched: BTreeSet::new(),
+        objects: Tracked::default(),
+        region: Region::new(),
+        scripts: Tracked::default(),
+        owners: Tracked::default(),
+        outcomes: BTreeMap::new(),
+        chat: ChatIndex::default(),
+        packages: Arc::new(packages),
+        present: BTreeMap::new(),
+        alarms: BTreeSet::new(),
+        waiting: BTreeSet::new(),
+    })
+}
+
+fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
+    let first = state.clock.next_script;
+    let count = spec.scripts.len() as u64;
+    let object = Object {
+        kind: spec.kind.clone(),
+        name: spec.name.clone(),
+        owner: spec.owner,
+        player: None,
+        look: spec.look,
+        text: spec.text.clone(),
+        scripts: (0..count).map(|n| first.plus(n)).collect(),
+    };
+    let id = state.spawn(object, &spec.body)?;
+    for (n, script) in (0..).zip(&spec.scripts) {
+        let script = Script {
+            object: id,
+            package: script.package,
+            state: script.state.clone(),
+            inbox: Inbox::default(),
+            timers: BTreeMap::new(),
+            gas: Pool::full(Tick(0), state.script_income()),
+            failures: 0,
+            last_failure: None,
+            dropped: 0,
+            voice: Voice::default(),
+        };
+        state.scripts.insert(first.plus(n), script);
+    }
+    state.clock.next_script = first.plus(count);
+    Ok(())
+}
