@@ -11,7 +11,7 @@ use std::{
 
 use futures::future::select_all;
 use tokio::{
-    process::{Child, Command},
+    process::{Child, ChildStdin, Command},
     task::JoinSet,
     time::{Instant, sleep, timeout, timeout_at},
 };
@@ -45,7 +45,31 @@ struct Server {
     ports: Ports,
     /// Nothing once its end was seen.
     process: Option<Child>,
+    /// Its end tells the server to stop. Kept here, because waiting for a child drops its own.
+    stdin: Option<ChildStdin>,
     pid: u32,
+}
+
+impl Server {
+    fn start(seat: Seat, ports: Ports) -> Result<Self, Failure> {
+        let mut server = Self {
+            seat,
+            ports,
+            process: None,
+            stdin: None,
+            pid: 0,
+        };
+        server.spawn()?;
+        Ok(server)
+    }
+
+    fn spawn(&mut self) -> Result<(), Failure> {
+        let mut process = spawn(&self.seat)?;
+        self.stdin = process.stdin.take();
+        self.pid = process.id().unwrap_or_default();
+        self.process = Some(process);
+        Ok(())
+    }
 }
 
 /// A server that ended by itself.
@@ -72,14 +96,7 @@ impl Cluster {
         world.configure(&ports)?;
         let mut servers = Vec::new();
         for (seat, ports) in world.servers().iter().cloned().zip(ports) {
-            let process = spawn(&seat)?;
-            let pid = process.id().unwrap_or_default();
-            servers.push(Server {
-                seat,
-                ports,
-                process: Some(process),
-                pid,
-            });
+            servers.push(Server::start(seat, ports)?);
         }
         Ok(Self { servers })
     }
@@ -208,11 +225,7 @@ impl Cluster {
     /// # Errors
     /// When the process cannot be started.
     pub(in crate::cli) fn restart(&mut self, index: usize) -> Result<(), Failure> {
-        let server = &mut self.servers[index];
-        let process = spawn(&server.seat)?;
-        server.pid = process.id().unwrap_or_default();
-        server.process = Some(process);
-        Ok(())
+        self.servers[index].spawn()
     }
 
     /// Tells all servers to stop, by the end of their standard input, and waits for them.
@@ -221,12 +234,8 @@ impl Cluster {
     /// When one had to be killed.
     pub(in crate::cli) async fn stop(mut self) -> Result<(), Failure> {
         let deadline = Instant::now() + STOP;
-        for process in self
-            .servers
-            .iter_mut()
-            .filter_map(|server| server.process.as_mut())
-        {
-            drop(process.stdin.take());
+        for server in &mut self.servers {
+            drop(server.stdin.take());
         }
         let mut killed = Vec::new();
         for (index, server) in self.servers.iter_mut().enumerate() {
