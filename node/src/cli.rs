@@ -4,12 +4,14 @@
 //! standard output, one JSON object per line with `--json`; everything else goes to standard error.
 
 mod arguments;
+mod bots;
 mod client;
 mod console;
 mod entry;
 mod exit;
 mod failure;
 mod keys;
+mod log;
 mod node;
 mod order;
 mod receipt;
@@ -69,6 +71,13 @@ enum Command {
     Say(say::SayArgs),
     /// Fetch the receipt of an act, and check it.
     Receipt(receipt::ReceiptArgs),
+    /// Let many signed players walk, push and talk, and count what becomes of their acts.
+    Bots(bots::BotsArgs),
+    /// Check what servers have written.
+    Log {
+        #[command(subcommand)]
+        command: log::LogCommand,
+    },
     /// In which order a script got its events.
     Order {
         #[command(subcommand)]
@@ -89,7 +98,7 @@ fn after_help() -> String {
         metatopia client --key me.key                 walk around; type `help` there\n  \
         metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
         metatopia status --json                       height, root, proposer, peers\n  \
-\n\
+        metatopia log verify ~/.local/state/metatopia/plaza\n\n\
         Every command explains itself with --help.\n\n\
         Exit codes:\n{}",
         Exit::table()
@@ -135,6 +144,8 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Client(args) => wait(client::run(args, console)),
         Command::Say(args) => wait(say::run(args, console)),
         Command::Receipt(args) => wait(receipt::run(args, console)),
+        Command::Bots(args) => wait(bots::run(args, console)),
+        Command::Log { command } => log::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Script { command } => match command {
             script::ScriptCommand::Check(args) => script::check(&args, console),

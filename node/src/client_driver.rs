@@ -179,7 +179,7 @@ impl Driver {
         trust: Trust,
         key: Arc<dyn Sign>,
     ) -> Result<Self, DriveError> {
-        let (author, lane) = (key.public(), Lane(u64::from_le_bytes(random())));
+        let (author, lane) = (key.public(), Lane(u64::from_le_bytes(random()) >> 11));
         let session = Session::new(key, trust.light(), lane);
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (told, news) = mpsc::channel(NEWS_MAX);

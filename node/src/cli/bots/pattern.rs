@@ -1,0 +1,146 @@
+//! What a bot does next: chance from a seed, and what it sees.
+
+use metatopia_client::text;
+use metatopia_math::{Angle, Fx, Stream, Vec2};
+use metatopia_protocol::Scene;
+use metatopia_types::{Act, Blob, Emote};
+
+/// Bots turn back when they are farther than this from where they began.
+const ROAM: Fx = Fx::from_int(12);
+
+/// Of a hundred acts: pushes (if there is something to push), words, gestures; the rest are walks.
+const PUSHES: u64 = 15;
+const WORDS: u64 = 3;
+const GESTURES: u64 = 4;
+
+const SENTENCES: [&str; 6] = [
+    "hello",
+    "what a fine day on the plaza",
+    "has anybody seen the door open?",
+    "help",
+    "mind the crate",
+    "see you at the bell",
+];
+
+const EMOTES: [Emote; 5] = [
+    Emote::Wave,
+    Emote::Nod,
+    Emote::Dance,
+    Emote::Bow,
+    Emote::Laugh,
+];
+
+/// The stream of acts of one bot. The same seed, index and scenes give the same acts.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    chance: Stream,
+    home: Option<Vec2>,
+}
+
+impl Pattern {
+    pub(super) fn new(seed: u64, index: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self {
+            chance: Stream::new(&key, "metatopia bots v1", &[index]),
+            home: None,
+        }
+    }
+
+    /// The next act, with the blobs it names.
+    pub(super) fn next(&mut self, scene: Option<&Scene>) -> (Act, Vec<Blob>) {
+        let die = self.chance.below(100);
+        if die < PUSHES {
+            let thing =
+                scene.and_then(|s| s.objects.iter().find(|o| o.movable && o.player.is_none()));
+            if let Some(thing) = thing {
+                return (Act::Push { object: thing.id }, Vec::new());
+            }
+        } else if die < PUSHES + WORDS {
+            return text::say(0, self.pick(&SENTENCES));
+        } else if die < PUSHES + WORDS + GESTURES {
+            return (Act::Emote(self.pick(&EMOTES)), Vec::new());
+        }
+        (
+            Act::Walk {
+                heading: self.heading(scene),
+            },
+            Vec::new(),
+        )
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        let at = self.chance.below(from.len() as u64);
+        from[usize::try_from(at).expect("below a length")]
+    }
+
+    fn heading(&mut self, scene: Option<&Scene>) -> Vec2 {
+        let bits = u32::try_from(self.chance.below(1 << 32)).expect("below 2^32");
+        let anywhere = Angle::from_bits(bits).direction();
+        let Some(here) = scene.and_then(text::position) else {
+            return anywhere;
+        };
+        let home = *self.home.get_or_insert(here);
+        let back = home.saturating_sub(here);
+        if back.length() > ROAM {
+            back.normalize().unwrap_or(anywhere)
+        } else {
+            anywhere
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn kind(act: &Act) -> &'static str {
+        match act {
+            Act::Walk { .. } => "walk",
+            Act::Say { .. } => "say",
+            Act::Emote(_) => "emote",
+            _ => "other",
+        }
+    }
+
+    #[test]
+    fn the_same_seed_and_index_do_the_same() {
+        let acts = |seed, index| {
+            let mut pattern = Pattern::new(seed, index);
+            (0..50).map(|_| pattern.next(None)).collect::<Vec<_>>()
+        };
+        assert_eq!(acts(1, 2), acts(1, 2));
+        assert_ne!(acts(1, 2), acts(1, 3));
+        assert_ne!(acts(1, 2), acts(2, 2));
+    }
+
+    #[test]
+    fn bots_walk_talk_and_wave_and_name_their_words() {
+        let mut pattern = Pattern::new(7, 0);
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for _ in 0..1_000 {
+            let (act, blobs) = pattern.next(None);
+            *counts.entry(kind(&act)).or_default() += 1;
+            match act {
+                Act::Say { body, .. } => assert_eq!(blobs[0].id(), body),
+                Act::Walk { heading } => {
+                    assert!(
+                        heading.length() <= Fx::from_ratio(1_001, 1_000),
+                        "{heading:?}"
+                    );
+                }
+                _ => assert!(blobs.is_empty()),
+            }
+        }
+        assert!(
+            counts["walk"] > 800 && counts["say"] > 5 && counts["emote"] > 5,
+            "{counts:?}"
+        );
+        assert!(
+            !counts.contains_key("other"),
+            "there is nothing to push in sight"
+        );
+    }
+}

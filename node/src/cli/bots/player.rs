@@ -1,0 +1,144 @@
+//! One bot: a session, a pattern, a tally.
+
+use std::time::Duration;
+
+use metatopia_protocol::Scene;
+use metatopia_types::{Act, ActId, Look, Outcome};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
+
+use super::{pattern::Pattern, tally::Tally};
+use crate::{
+    cli::{Failure, session::passing_key},
+    client_driver::{DriveError, Driver, News, NodeUrl, Trust},
+};
+
+/// After the last act, receipts are waited for this long: acts are valid for half a minute.
+const DRAIN: Duration = Duration::from_secs(40);
+
+/// One in so many bots looks around, and pushes what it sees.
+const LOOKERS: u32 = 5;
+
+/// A bot that is in the world.
+pub(super) struct Player {
+    driver: Driver,
+    pattern: Pattern,
+    tally: Tally,
+    scene: Option<Box<Scene>>,
+    over: bool,
+}
+
+impl Player {
+    /// Opens a session with a new key, and logs in.
+    pub(super) async fn enter(
+        nodes: Vec<NodeUrl>,
+        trust: Trust,
+        index: u32,
+        pattern: Pattern,
+    ) -> Result<Self, Failure> {
+        let driver = Driver::open(nodes, trust, passing_key()).await?;
+        let tally = Tally::default();
+        let mut player = Self {
+            driver,
+            pattern,
+            tally,
+            scene: None,
+            over: false,
+        };
+        let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
+        let look = Look {
+            color,
+            ..Look::default()
+        };
+        let login = player
+            .submit(Act::Login {
+                name: format!("bot {index}"),
+                look,
+            })
+            .await?;
+        while !player.over {
+            match player.driver.news().await {
+                News::Outcome { act, outcome, .. } if Some(act) == login => match outcome {
+                    Outcome::Ok => break,
+                    Outcome::Refused(why) => {
+                        let message = format!("the login of bot {index} was refused: {why}");
+                        return Err(Failure::refused(message));
+                    }
+                },
+                News::Ended(end) => return Err(end.into()),
+                News::Refused { why, .. } => {
+                    let message = format!("the login of bot {index} was not taken: {why}");
+                    return Err(Failure::refused(message));
+                }
+                news => player.note(news),
+            }
+        }
+        if index.is_multiple_of(LOOKERS) {
+            player.driver.watch(true).await?;
+        }
+        Ok(player)
+    }
+
+    async fn submit(&mut self, act: Act) -> Result<Option<ActId>, DriveError> {
+        match self.driver.submit(act, Vec::new()).await {
+            Ok(submitted) => {
+                self.tally.sent();
+                Ok(Some(submitted.act))
+            }
+            Err(DriveError::Submit(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Acts until `end`, leaves the world, and waits for the receipts that are due.
+    pub(super) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> Tally {
+        let mut clock = interval_at(first, pace);
+        // A world that stood still is not flooded afterwards.
+        clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        while !self.over {
+            tokio::select! {
+                biased;
+                news = self.driver.news() => self.note(news),
+                now = clock.tick() => {
+                    if now >= end {
+                        break;
+                    }
+                    self.act().await;
+                }
+            }
+        }
+        if !self.over && self.submit(Act::Leave).await.is_err() {
+            self.over = true;
+        }
+        let drained = Instant::now() + DRAIN;
+        while !self.over && self.tally.unanswered() > 0 {
+            match timeout_at(drained, self.driver.news()).await {
+                Ok(news) => self.note(news),
+                Err(_) => break,
+            }
+        }
+        self.driver.leave().await;
+        self.tally
+    }
+
+    async fn act(&mut self) {
+        let (act, blobs) = self.pattern.next(self.scene.as_deref());
+        match self.driver.submit(act, blobs).await {
+            Ok(_) => self.tally.sent(),
+            // Too many wait for their receipts already: the world stands still.
+            Err(DriveError::Submit(_)) => {}
+            Err(_) => self.over = true,
+        }
+    }
+
+    fn note(&mut self, news: News) {
+        match news {
+            News::Receipted {
+                act, height, after, ..
+            } => self.tally.receipted(act, height, after),
+            News::Refused { .. } => self.tally.refused(),
+            News::Scene(scene) => self.scene = Some(scene),
+            News::Ended(_) => self.over = true,
+            News::Open { .. } | News::Broken { .. } | News::Outcome { .. } | News::Heard(_) => {}
+        }
+    }
+}

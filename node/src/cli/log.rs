@@ -1,0 +1,210 @@
+//! `log verify`: is what servers have written what was agreed on? Offline, and read-only.
+
+mod before;
+mod replay;
+mod server;
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, Subcommand};
+use metatopia_store::FileName;
+use metatopia_types::HeaderId;
+use serde::Serialize;
+
+use self::server::{Checked, verify};
+use super::{console::Console, exit::Exit, failure::Failure, up::world::GENESIS};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum LogCommand {
+    /// Check logs from genesis on: every record's hash, every signature, every root.
+    #[command(after_help = "Examples:\n  \
+        metatopia log verify ~/.local/state/metatopia/plaza            all servers of `up`\n  \
+        metatopia log verify server-0 --genesis plaza.genesis --json   one server\n\n\
+        Nothing is changed, and the servers may be running. Every turn is applied again; its root \
+        must be the one\nthat more than two thirds of the servers signed. Exit code 5, and the \
+        height, when anything is wrong;\n6 when two logs are each in order and differ.")]
+    Verify(VerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The data directory of a server, or one that holds several.
+    dir: PathBuf,
+    /// The sim's genesis [default: the file `genesis` in each data directory].
+    #[arg(long, value_name = "FILE")]
+    genesis: Option<PathBuf>,
+}
+
+/// What was found in one data directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Verdict {
+    dir: String,
+    server: Option<String>,
+    sim: Option<String>,
+    ok: bool,
+    /// The last height that is in order; of something wrong, the first that is not.
+    height: u64,
+    root: Option<String>,
+    acts: u64,
+    records: u64,
+    /// Bytes of a record that a crash has torn, at the very end: no harm.
+    torn_bytes: u64,
+    error: Option<String>,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            dir,
+            height,
+            acts,
+            records,
+            ..
+        } = self;
+        if let Some(error) = &self.error {
+            return write!(f, "{dir}: WRONG at height {height}: {error}");
+        }
+        write!(
+            f,
+            "{dir}: in order up to height {height}, {acts} acts, {records} records"
+        )?;
+        if let Some(root) = &self.root {
+            write!(f, ", root {root}")?;
+        }
+        if self.torn_bytes > 0 {
+            write!(f, ", and {} bytes that a crash tore", self.torn_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> {
+    let LogCommand::Verify(args) = command;
+    let servers = data_directories(&args.dir)?;
+    let (mut wrong, mut chains) = (Vec::new(), Vec::new());
+    for dir in &servers {
+        console.note(&format!("verifying {}", dir.display()));
+        let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
+        let checked = verify(dir, &genesis)?;
+        let verdict = verdict(dir, &checked);
+        console.show(&verdict)?;
+        match &verdict.error {
+            Some(error) => wrong.push(format!(
+                "{} at height {}: {error}",
+                verdict.dir, verdict.height
+            )),
+            None => chains.push((verdict.dir, checked.turns)),
+        }
+    }
+    if let Some(first) = wrong.first() {
+        return Err(Failure::unverified(first.clone()));
+    }
+    match split(&chains) {
+        None => Ok(()),
+        Some((a, b, height)) => {
+            let message = format!("{a} and {b} hold different turns from height {height} on");
+            Err(Failure::new(Exit::Diverged, message))
+        }
+    }
+}
+
+fn verdict(dir: &Path, checked: &Checked) -> Verdict {
+    let sound = checked.turns.len() as u64;
+    Verdict {
+        dir: dir.display().to_string(),
+        server: checked.server.map(|server| server.to_string()),
+        sim: checked.sim.map(|sim| sim.to_string()),
+        ok: checked.wrong.is_none(),
+        height: if checked.wrong.is_some() {
+            sound + 1
+        } else {
+            sound
+        },
+        root: checked.root.map(|root| root.to_string()),
+        acts: checked.acts,
+        records: checked.records,
+        torn_bytes: checked.torn_bytes,
+        error: checked.wrong.clone(),
+    }
+}
+
+/// `dir` itself, or the data directories in it, by name.
+fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let identity = FileName::IDENTITY.name();
+    if dir.join(&identity).exists() {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Failure::not_found(format!("there is no directory {}", dir.display()))
+        }
+        _ => Failure::failed(format!("{}: {error}", dir.display())),
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        // A log whose identity is gone is found too, and then reported.
+        if path.join(&identity).exists() || path.join("log").is_dir() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        let message = format!("no server has kept anything in {}", dir.display());
+        return Err(Failure::not_found(message)
+            .hint("name the data directory of a server, or the one given to `metatopia up`"));
+    }
+    Ok(found)
+}
+
+/// The first two logs that differ where both have turns, and from which height on.
+fn split(chains: &[(String, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
+    let (first, turns) = chains.first()?;
+    chains[1..].iter().find_map(|(other, others)| {
+        let at = turns.iter().zip(others).position(|(a, b)| a != b)?;
+        Some((first.as_str(), other.as_str(), at as u64 + 1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Digest;
+
+    use super::*;
+
+    fn chain(name: &str, turns: &[u8]) -> (String, Vec<HeaderId>) {
+        (
+            name.to_owned(),
+            turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect(),
+        )
+    }
+
+    #[test]
+    fn logs_of_different_length_are_the_same_history() {
+        assert_eq!(split(&[chain("a", &[1, 2, 3]), chain("b", &[1, 2])]), None);
+        assert_eq!(split(&[chain("a", &[]), chain("b", &[1, 2])]), None);
+        assert_eq!(split(&[]), None);
+    }
+
+    #[test]
+    fn the_first_height_that_differs_is_named() {
+        let chains = [
+            chain("a", &[1, 2, 3]),
+            chain("b", &[1, 2, 3]),
+            chain("c", &[1, 9, 3]),
+        ];
+        assert_eq!(split(&chains), Some(("a", "c", 2)));
+    }
+
+    #[test]
+    fn an_empty_place_holds_no_servers() {
+        let dir = std::env::temp_dir().join(format!("metatopia-no-servers-{}", std::process::id()));
+        assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
+        fs::create_dir(&dir).unwrap();
+        assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
+        fs::remove_dir(&dir).unwrap();
+    }
+}
