@@ -18,6 +18,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod acts;
 mod answers;
 mod archive;
 mod effect;

@@ -7,22 +7,15 @@ use std::{
 };
 
 use metatopia_consensus::{self as consensus, Agreement, Base, Decision, Position, Record, To};
-use metatopia_protocol::{Question, ServerMessage, Submission};
+use metatopia_protocol::{Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
-    Act, ActId, Contact, Digest, Envelope, Evidence, Height, Lane, Now, PublicKey, Receipt, Seq,
-    Sign, SimId, Verify, limits, merkle,
+    ActId, Contact, Digest, Height, Lane, Now, PublicKey, Receipt, Seq, SimId, merkle,
 };
 
 use crate::{
     Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Stage,
-    Status,
-    answers::receipt,
-    archive::{Archive, Place},
-    ledger::Ledger,
-    mempool::{Gate, Origin},
-    outbox::Outbox,
-    sessions::Demand,
+    Status, archive::Archive, ledger::Ledger, mempool::Origin, outbox::Outbox, sessions::Demand,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -79,18 +72,18 @@ pub struct Replica {
     barrier: Position,
     pub(crate) archive: Archive,
     /// Clients that wait for the outcome of a decided act.
-    owed: BTreeMap<ActId, ClientId>,
+    pub(crate) owed: BTreeMap<ActId, ClientId>,
     pub(crate) questions: VecDeque<(Asker, Question)>,
     pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
     pub(crate) next_load: u64,
     peers: BTreeSet<PublicKey>,
     contacts: BTreeMap<PublicKey, Contact>,
-    own_lane: Lane,
-    own_seq: Seq,
-    height: Height,
+    pub(crate) own_lane: Lane,
+    pub(crate) own_seq: Seq,
+    pub(crate) height: Height,
     decided_at: Duration,
     halted: bool,
-    effects: VecDeque<Effect>,
+    pub(crate) effects: VecDeque<Effect>,
 }
 
 impl Replica {
@@ -485,112 +478,6 @@ impl Replica {
             None => {}
             Some(Demand::Submit(submission)) => self.submit(client, *submission),
             Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),
-        }
-    }
-
-    /// A client's act: into the pool, and to the other servers.
-    fn submit(&mut self, client: ClientId, submission: Submission) {
-        let act = submission.act.id();
-        let envelope = &submission.act.envelope;
-        let key = (envelope.author, envelope.lane, envelope.seq);
-        // A repeated act that was decided meanwhile gets its receipt again.
-        let decided = self
-            .archive
-            .place(key.0, key.1, key.2)
-            .filter(|place| place.act == act);
-        if let Some(place) = decided {
-            return self.receipt_again(client, place);
-        }
-        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
-        let known = self.ledger.mempool.origin(&act).is_some();
-        let stage = match self.admit(submission, Origin::Client(client)) {
-            Ok(()) => {
-                if !known {
-                    self.effects.push_back(Effect::ToPeer { to: None, frame });
-                }
-                Stage::Admitted
-            }
-            Err(why) => {
-                let message = ServerMessage::Refused { act, why };
-                self.sessions.send(client, Delivery::Reliable, &message);
-                Stage::Refused(why)
-            }
-        };
-        self.effects.push_back(Effect::Traced { act, stage });
-    }
-
-    /// The receipt once more, if the turn is still in memory; the client can always ask for it.
-    fn receipt_again(&mut self, client: ClientId, place: Place) {
-        let decision = self.agreement.decision(place.height).cloned();
-        let Some(receipt) = decision.and_then(|d| receipt(&d, place.index)) else {
-            return;
-        };
-        let Place { act, height, .. } = place;
-        let message = ServerMessage::Receipt {
-            act,
-            receipt: Box::new(receipt),
-        };
-        self.sessions.send(client, Delivery::Reliable, &message);
-        match place.outcome {
-            Some(outcome) => {
-                let message = ServerMessage::Outcome {
-                    act,
-                    height,
-                    outcome,
-                };
-                self.sessions.send(client, Delivery::Reliable, &message);
-            }
-            None => {
-                self.owed.insert(act, client);
-            }
-        }
-    }
-
-    fn admit(
-        &mut self,
-        submission: Submission,
-        origin: Origin,
-    ) -> Result<(), metatopia_protocol::SubmitRefusal> {
-        let author = submission.act.envelope.author;
-        let known = self
-            .world
-            .as_ref()
-            .is_none_or(|world| world.player(&author).is_some());
-        let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
-        let Ledger {
-            mempool, windows, ..
-        } = &mut self.ledger;
-        let gate = Gate {
-            sim: self.config.sim,
-            height: windows.height().plus(1),
-            windows,
-            known,
-            scheme: &*scheme,
-        };
-        mempool.admit(submission, origin, gate).map(|_| ())
-    }
-
-    /// Evidence becomes an act of this server, like any other.
-    fn report(&mut self, evidence: Evidence) {
-        let (accused, _) = evidence.accused();
-        let signer: &dyn Sign = &*self.config.agreement.signer;
-        let envelope = Envelope {
-            sim: self.config.sim,
-            author: signer.public(),
-            lane: self.own_lane,
-            seq: self.own_seq,
-            last_valid: self.height.plus(limits::EXPIRY_HEIGHTS_MAX / 2),
-            act: Act::Report(evidence),
-        };
-        self.own_seq = self.own_seq.plus(1);
-        let submission = Submission {
-            act: envelope.sign(signer),
-            blobs: Vec::new(),
-        };
-        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
-        if self.admit(submission, Origin::Server).is_ok() {
-            self.effects.push_back(Effect::ToPeer { to: None, frame });
-            self.effects.push_back(Effect::Exposed(accused));
         }
     }
 }
