@@ -10,7 +10,7 @@ use std::{
 
 use libp2p::Multiaddr;
 use metatopia_consensus::{self as consensus, Base, Record};
-use metatopia_replica::{Config, Replica, decode_snapshot};
+use metatopia_replica::{Config, Replica, SNAPSHOT_TURNS, decode_snapshot, payloads_after};
 use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
 use metatopia_store::{Identity, Opening, ReadError, Store, TailReport, newest_snapshot};
 use metatopia_types::{
@@ -238,7 +238,8 @@ fn open(
     let (base, world) = start_from(&opened.store, genesis, settings)?;
     let failed = |source| ServerError::Log { path: path(), source };
     let mut records = Vec::new();
-    for record in storage::payloads_after(&opened.store, base.height.plus(1)).map_err(failed)? {
+    let (index, disk) = (opened.store.index(), opened.store.disk());
+    for record in payloads_after(index, disk, base.height.plus(1)).map_err(failed)? {
         let payload = record.map_err(failed)?;
         let record = Record::decode(&payload)
             .map_err(|source| ServerError::Record { path: path(), source })?;
@@ -299,7 +300,9 @@ fn replica_config(
         patience: consensus::Patience::default(),
     };
     let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
-    Config { sim, genesis: Arc::new(encoded), agreement, turns_per_second, seed }
+    let genesis = Arc::new(encoded);
+    let snapshot_turns = SNAPSHOT_TURNS;
+    Config { sim, genesis, agreement, turns_per_second, snapshot_turns, seed }
 }
 
 /// Beside a vote key: says that it has signed. A key that comes without its log must not vote where

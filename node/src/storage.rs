@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, io, thread};
 
 use metatopia_consensus::{Decision, Position, Record};
-use metatopia_replica::{RECORDS_BACK_HEIGHTS, Reader, find_decisions};
+use metatopia_replica::{Reader, find_decisions, payloads_after};
 use metatopia_store::{AppendError, ReadError, Snapshot, Store, SyncError, put_snapshot};
 use metatopia_types::Height;
 use tokio::sync::mpsc;
@@ -149,28 +149,7 @@ fn records_after(
     store: &Store<RealDisk>,
     height: Height,
 ) -> Result<impl Iterator<Item = Record> + '_, ReadError> {
-    Ok(payloads_after(store, height)?
+    Ok(payloads_after(store.index(), store.disk(), height)?
         .map_while(|payload| payload.inspect_err(|error| tracing::error!(%error, "log")).ok())
         .filter_map(|payload| Record::decode(&payload).ok()))
-}
-
-/// The records' bytes from a little before the decision of `height` on; all of them when that is
-/// one of the first heights.
-///
-/// # Errors
-/// When the place cannot be found.
-pub fn payloads_after(
-    store: &Store<RealDisk>,
-    height: Height,
-) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + '_, ReadError> {
-    let before = height.minus(RECORDS_BACK_HEIGHTS + 1).filter(|before| before.0 >= 1);
-    let start = match before {
-        Some(before) => store.find(before.0)?.map(|record| record.position),
-        None => None,
-    };
-    let records = match start {
-        Some(position) => store.index().iter_from(store.disk(), position)?,
-        None => store.index().iter(store.disk()),
-    };
-    Ok(records.map(|record| record.map(|record| record.payload)))
 }

@@ -41,6 +41,6 @@ pub use sessions::{
 };
 pub use start::{
     RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decode_snapshot, encode_snapshot,
-    find_decisions,
+    find_decisions, payloads_after,
 };
 pub use status::Status;

@@ -24,7 +24,7 @@ pub const STALL: Duration = Duration::from_secs(5);
 /// Questions that wait for the world to come back from being applied to, or for the log.
 pub const QUESTIONS_MAX: usize = 1_024;
 
-/// Turns between snapshots: half a minute. A restart replays at most that, and a bit.
+/// Turns between snapshots: half a minute.
 pub const SNAPSHOT_TURNS: u64 = 600;
 
 /// Turns between scenes for a client: five a second.
@@ -41,6 +41,9 @@ pub struct Config {
     pub agreement: consensus::Config,
     /// Turns a second when nothing holds them up.
     pub turns_per_second: u32,
+    /// Turns between snapshots, at least 1; a restart replays at most so many, and a bit. Usually
+    /// [`SNAPSHOT_TURNS`].
+    pub snapshot_turns: u64,
     /// Secret and new at every start.
     pub seed: [u8; 32],
 }
@@ -423,7 +426,7 @@ impl Replica {
     }
 
     fn snapshot(&mut self, height: Height) {
-        if !height.0.is_multiple_of(SNAPSHOT_TURNS) {
+        if !height.0.is_multiple_of(self.config.snapshot_turns) {
             return;
         }
         let (Some(world), Some(base)) = (&self.world, self.agreement.base(height)) else {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_consensus::{Base, Decision, Record};
 use metatopia_sim::{Manifest, RestoreError, Tools, World};
+use metatopia_store::{LogIndex, ReadDisk, ReadError};
 use metatopia_types::{Digest, HeaderId, Height, LeafKey, Turn, wire};
 use serde::{Deserialize, Serialize};
 
@@ -105,3 +106,27 @@ pub fn find_decisions(
 /// How far before its decision a turn's bytes may be in the log: an early proposal of the height
 /// after an undecided one.
 pub const RECORDS_BACK_HEIGHTS: u64 = 2;
+
+/// The payloads of the log's records from a little before the decision of `height` on; all of them
+/// when that is one of the first heights, or when the log does not know the ones before.
+///
+/// # Errors
+/// When the place cannot be found.
+pub fn payloads_after<'a>(
+    index: &'a LogIndex,
+    disk: &'a dyn ReadDisk,
+    height: Height,
+) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + 'a, ReadError> {
+    let before = height
+        .minus(RECORDS_BACK_HEIGHTS + 1)
+        .filter(|before| before.0 >= 1);
+    let start = match before {
+        Some(before) => index.find(disk, before.0)?.map(|record| record.position),
+        None => None,
+    };
+    let records = match start {
+        Some(position) => index.iter_from(disk, position)?,
+        None => index.iter(disk),
+    };
+    Ok(records.map(|record| record.map(|record| record.payload)))
+}
