@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["math", "types", "protocol", "sim"]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
+    ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     (
         "world",
         &["math", "types", "consensus", "store", "replica", "sim", "scenarios", "protocol"],

@@ -1,0 +1,57 @@
+//! What must come out the same on every machine, in every build: three replays, told as text.
+//!
+//! A server in a data centre and a light client in a browser must hold the same bits. This crate
+//! makes that a comparison of texts: each check plays something, and its [`Report`] says what the
+//! state was on the way. The program of this crate prints the reports of the native build, and
+//! `tests/portable/run.mjs` those of the same code built for wasm32; `.ci/wasm` compares them.
+//!
+//! * [`replay`] replays the golden log of the plaza, and knows its roots.
+//! * [`panics`] replays it while some acts panic: a caught panic is a failed outcome, and no more.
+//! * [`deepest`] runs scripts that call and nest as deep as they may: the limits stop them, never
+//!   the machine's stack.
+//!
+//! This crate knows no socket, file, clock or thread. It cannot say that two machines agree: that
+//! is for whoever compares their reports.
+//!
+//! # Panics must unwind
+//!
+//! Applying a turn is total because a panic is caught, so a program that serves or verifies a sim
+//! is built with `panic = "unwind"`, on wasm32 as well: `-C panic=unwind` and a standard library
+//! built alike (`.ci/wasm` shows how), which uses the exceptions of WebAssembly. The standard
+//! library for wasm32 that comes ready-made aborts instead. A module built with it comes to the same
+//! roots for as long as nothing panics; a turn in which something does ends it with a trap. It never
+//! goes on with another state, but it cannot follow that sim any further.
+//!
+//! ```
+//! let report = metatopia_portable::deepest();
+//! assert!(report.held.is_some(), "{}", report.text);
+//! ```
+#![forbid(unsafe_code)]
+
+mod deep;
+mod replay;
+
+use std::fmt;
+
+pub use deep::deepest;
+pub use replay::{panics, replay};
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// How many facts held: roots that match for [`replay`], acts that failed alone for [`panics`],
+    /// scripts that were stopped in time for [`deepest`]. Nothing when one did not; then the last
+    /// line of the text says which.
+    pub held: Option<u32>,
+    /// What the state was on the way, a fact a line; the same on every machine.
+    pub text: String,
+}
+
+impl Report {
+    fn new(mut text: String, outcome: Result<u32, impl fmt::Display>) -> Self {
+        let held = outcome
+            .inspect_err(|fault| text.push_str(&format!("failed: {fault}\n")))
+            .ok();
+        Self { held, text }
+    }
+}
