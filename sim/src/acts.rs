@@ -7,6 +7,8 @@ mod hands;
 mod servers;
 mod session;
 mod speech;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -147,3 +147,72 @@ pub(crate) fn canonical_order<T, P: Ord>(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::ObjectId;
+
+    use super::*;
+
+    fn delivery(sender: u64, index: u32, bytes: usize) -> Delivery {
+        let event = Event::Chat {
+            from: ObjectId(1),
+            text: "x".repeat(bytes),
+        };
+        Delivery {
+            sender: Sender::Script(ScriptId(sender)),
+            raised: Tick(1),
+            index,
+            event,
+        }
+    }
+
+    #[test]
+    fn a_sender_fills_its_share_and_everybody_together_the_inbox() {
+        let mut inbox = Inbox::default();
+        let per_sender = INBOX_EVENTS_PER_SENDER_MAX as u32;
+        for sender in 0..INBOX_EVENTS_MAX as u64 / u64::from(per_sender) {
+            (0..per_sender).for_each(|n| assert_eq!(inbox.push(delivery(sender, n, 1)), Ok(())));
+            assert_eq!(
+                inbox.push(delivery(sender, per_sender, 1)),
+                Err(InboxFull::Sender)
+            );
+        }
+
+        assert_eq!(inbox.waiting().len(), INBOX_EVENTS_MAX);
+        assert_eq!(inbox.push(delivery(99, 0, 1)), Err(InboxFull::Inbox));
+    }
+
+    #[test]
+    fn bytes_are_bounded_like_events() {
+        let mut inbox = Inbox::default();
+        let half = INBOX_BYTES_PER_SENDER_MAX as usize / 2 - 20;
+        for sender in 0..3 {
+            assert_eq!(inbox.push(delivery(sender, 0, half)), Ok(()));
+            assert_eq!(inbox.push(delivery(sender, 1, half)), Ok(()));
+            assert_eq!(inbox.push(delivery(sender, 2, 100)), Err(InboxFull::Sender));
+        }
+
+        assert_eq!(inbox.push(delivery(3, 0, half)), Err(InboxFull::Inbox));
+        assert_eq!(inbox.push(delivery(3, 0, 1)), Ok(()));
+        assert!(wire::encode(&inbox).len() < INBOX_BYTES_MAX as usize + 2_000);
+    }
+
+    #[test]
+    fn what_waits_over_several_ticks_stays_in_its_senders_order() {
+        let mut inbox = Inbox::default();
+        for (tick, index) in [(2, 1), (1, 9), (2, 0), (1, 3)] {
+            let delivery = Delivery {
+                raised: Tick(tick),
+                ..delivery(7, index, 1)
+            };
+            assert_eq!(inbox.push(delivery), Ok(()));
+        }
+
+        let taken = inbox.take(&Digest::ZERO, Tick(3), ScriptId(1));
+
+        let places: Vec<(u64, u32)> = taken.iter().map(|d| (d.raised.0, d.index)).collect();
+        assert_eq!(places, [(1, 3), (1, 9), (2, 0), (2, 1)]);
+        assert!(inbox.is_empty());
+    }
+}

@@ -3,7 +3,10 @@
 //! A leaf is hashed again only when what it holds was touched. That is an optimisation and no more:
 //! the tests hash everything anew after every turn and compare.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
@@ -34,7 +37,41 @@ pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
 pub(crate) const OUTCOMES: &str = "outcomes";
 
-/// A leaf that is not cut: its content, and the hash of it.
+/// Which shelf: one of those that every state has, or that of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ShelfName {
+    Named(&'static str),
+    Tile(Tile),
+}
+
+impl fmt::Display for ShelfName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name) => f.write_str(name),
+            Self::Tile(tile) => write!(f, "{TILE}/{},{}", tile.x, tile.y),
+        }
+    }
+}
+
+impl ShelfName {
+    /// The shelf that is called so.
+    fn parse(text: &str) -> Option<Self> {
+        let named = [PLAYERS, WINDOWS, OWNERS, PACKAGES, CONTACTS];
+        if let Some(name) = named.into_iter().find(|name| *name == text) {
+            return Some(Self::Named(name));
+        }
+        let (x, y) = text
+            .strip_prefix(TILE)?
+            .strip_prefix('/')?
+            .split_once(',')?;
+        Some(Self::Tile(Tile {
+            x: x.parse().ok()?,
+            y: y.parse().ok()?,
+        }))
+    }
+}
+
+/// A leaf that is not cut.
 #[derive(Debug, Clone)]
 struct Single {
     content: Vec<u8>,
@@ -44,7 +81,7 @@ struct Single {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaves {
     singles: BTreeMap<LeafKey, Single>,
-    shelves: BTreeMap<String, Shelf>,
+    shelves: BTreeMap<ShelfName, Shelf>,
     /// Every leaf, with its content's hash and its hash in the tree.
     tree: BTreeMap<LeafKey, (LeafDigest, Digest)>,
     /// Where each object was, and its body, when its entry was written.
@@ -76,14 +113,15 @@ impl Leaves {
             return Some(single.content.clone());
         }
         self.tree.get(key)?;
-        // The prefix of a cut leaf follows its shelf's name after the last slash.
-        if let Some(shelf) = self.shelves.get(&key.0) {
+        let shelf = |name| self.shelves.get(&ShelfName::parse(name)?);
+        if let Some(shelf) = shelf(&key.0) {
             return Some(shelf.content(&[]));
         }
+        // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
         let (name, prefix) = key.0.rsplit_once('/')?;
         let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let prefix: Option<Vec<u8>> = prefix.chars().map(digit).collect();
-        Some(self.shelves.get(name)?.content(&prefix?))
+        Some(shelf(name)?.content(&prefix?))
     }
 
     /// A leaf with its path to the root.
@@ -135,19 +173,14 @@ impl Leaves {
             let bytes = package.encode();
             for (n, piece) in (0_u32..).zip(bytes.chunks(PACKAGE_PIECE_BYTES)) {
                 let key = [&id.bytes()[..], &n.to_be_bytes()].concat();
-                self.shelf(PACKAGES)
+                self.shelf(ShelfName::Named(PACKAGES))
                     .put(&key, wire::encode(&((id, n), piece)));
             }
         }
     }
 
-    fn shelf(&mut self, name: &str) -> &mut Shelf {
-        if !self.shelves.contains_key(name) {
-            self.shelves.insert(name.to_owned(), Shelf::default());
-        }
-        self.shelves
-            .get_mut(name)
-            .expect("inserted if it was not there")
+    fn shelf(&mut self, name: ShelfName) -> &mut Shelf {
+        self.shelves.entry(name).or_default()
     }
 
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
@@ -205,7 +238,7 @@ impl Leaves {
                 .players
                 .get(&key)
                 .map(|player| wire::encode(&(key, player)));
-            self.shelve(PLAYERS, &key.0, entry);
+            self.shelve(ShelfName::Named(PLAYERS), &key.0, entry);
         }
         for owner in state.owners.take_touched() {
             let entry = state
@@ -218,7 +251,7 @@ impl Leaves {
                 key[0] = 1;
                 key[1..].copy_from_slice(&owner.0);
             }
-            self.shelve(OWNERS, &key, entry);
+            self.shelve(ShelfName::Named(OWNERS), &key, entry);
         }
         for lane in core::mem::take(&mut state.windows_touched) {
             let entry = state
@@ -226,11 +259,11 @@ impl Leaves {
                 .get(&lane)
                 .map(|window| wire::encode(&(lane, window)));
             let key = [&lane.0.0[..], &lane.1.0.to_be_bytes()].concat();
-            self.shelve(WINDOWS, &key, entry);
+            self.shelve(ShelfName::Named(WINDOWS), &key, entry);
         }
     }
 
-    fn shelve(&mut self, name: &str, key: &[u8], entry: Option<Vec<u8>>) {
+    fn shelve(&mut self, name: ShelfName, key: &[u8], entry: Option<Vec<u8>>) {
         match entry {
             Some(entry) => self.shelf(name).put(key, entry),
             None => self.shelf(name).take(key),
@@ -255,15 +288,15 @@ impl Leaves {
             if let Some((old, _)) = self.placed.get(&id)
                 && Some(*old) != tile
             {
-                let name = tile_name(*old);
-                self.shelve(&name, &object_key(id), None);
+                let old = ShelfName::Tile(*old);
+                self.shelve(old, &object_key(id), None);
             }
             let (Some((object, body)), Some(tile)) = (now, tile) else {
                 self.placed.remove(&id);
                 continue;
             };
             let entry = wire::encode(&(id, object, body));
-            self.shelve(&tile_name(tile), &object_key(id), Some(entry));
+            self.shelve(ShelfName::Tile(tile), &object_key(id), Some(entry));
             self.placed.insert(id, (tile, body.clone()));
         }
     }
@@ -280,11 +313,11 @@ impl Leaves {
         let pairs: BTreeSet<(ObjectId, ObjectId)> = now.iter().map(Contact::pair).collect();
         for gone in core::mem::take(&mut self.contacts) {
             if !pairs.contains(&gone.pair()) {
-                self.shelf(CONTACTS).take(&key(&gone));
+                self.shelf(ShelfName::Named(CONTACTS)).take(&key(&gone));
             }
         }
         now.iter().for_each(|contact| {
-            self.shelf(CONTACTS)
+            self.shelf(ShelfName::Named(CONTACTS))
                 .put(&key(contact), wire::encode(contact))
         });
         self.contacts = now.to_vec();
@@ -295,7 +328,7 @@ impl Leaves {
         let mut empty = Vec::new();
         for (name, shelf) in &mut self.shelves {
             for (prefix, digest) in shelf.settle() {
-                let key = shelf_key(name, &prefix);
+                let key = shelf_key(*name, &prefix);
                 match digest {
                     Some(digest) => {
                         self.hashed_bytes =
@@ -308,7 +341,7 @@ impl Leaves {
                 }
             }
             if shelf.is_empty() {
-                empty.push(name.clone());
+                empty.push(*name);
             }
         }
         empty
@@ -321,15 +354,11 @@ fn branch(key: &LeafKey, digest: LeafDigest) -> (LeafDigest, Digest) {
     (digest, leaf_hash(key, &digest.hash))
 }
 
-fn shelf_key(name: &str, prefix: &[u8]) -> LeafKey {
+fn shelf_key(name: ShelfName, prefix: &[u8]) -> LeafKey {
     if prefix.is_empty() {
-        return LeafKey(name.to_owned());
+        return LeafKey(name.to_string());
     }
     LeafKey(format!("{name}/{}", prefix_text(prefix)))
-}
-
-fn tile_name(tile: Tile) -> String {
-    format!("{TILE}/{},{}", tile.x, tile.y)
 }
 
 /// The leaf with the outcomes of one turn.

@@ -1,5 +1,6 @@
 //! What a world does with decided turns.
 
+mod genesis;
 mod hands;
 mod leaves;
 mod order;

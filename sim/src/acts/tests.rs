@@ -1,0 +1,133 @@
+//! Limits that would take a very long play to reach.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_types::{
+    Act, Body, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, PublicKey,
+    Refusal, Root, Round, Seq, SimId, Turn, ValidatorsId,
+};
+
+use super::{Case, Court, Faults, Ruling, Tally};
+use crate::{
+    Genesis, Parameters, limits::PLAYERS_MAX, players::Player, programs::Programs, state::State,
+};
+
+fn state() -> State {
+    let genesis = Genesis {
+        name: "empty".to_owned(),
+        engine: crate::ENGINE,
+        parameters: Parameters::default(),
+        admins: Default::default(),
+        validators: [(PublicKey([1; 32]), Default::default())].into(),
+        packages: Default::default(),
+        objects: Vec::new(),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        asset_licence: "CC0-1.0".to_owned(),
+    };
+    State::found(&genesis).expect("a small genesis")
+}
+
+fn turn() -> Turn {
+    let body = Body::default();
+    let header = Header {
+        sim: SimId(Digest::ZERO),
+        engine: crate::ENGINE,
+        height: Height(1),
+        previous: HeaderId::default(),
+        proposer: PublicKey([1; 32]),
+        round: Round(0),
+        time: Millis(1),
+        acts: Digest::ZERO,
+        act_count: 0,
+        blobs: Digest::ZERO,
+        blob_count: 0,
+        root: Root::default(),
+        validators: ValidatorsId::default(),
+        next_validators: ValidatorsId::default(),
+    };
+    Turn { header, body }
+}
+
+fn rule(state: &State, author: PublicKey, act: Act) -> Ruling {
+    let (programs, faults, turn) = (Programs::default(), Faults::default(), turn());
+    let court = Court::new(&programs, &Ed25519, &faults, &turn);
+    let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
+    let envelope = Envelope {
+        sim: state.charter.sim,
+        author,
+        lane,
+        seq,
+        last_valid,
+        act,
+    };
+    Case {
+        court: &court,
+        state,
+        envelope: &envelope,
+        tally: Tally::default(),
+    }
+    .rule()
+}
+
+fn login() -> Act {
+    Act::Login {
+        name: "late".to_owned(),
+        look: Look::default(),
+    }
+}
+
+#[test]
+fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
+    let mut state = state();
+    let key = |n: u64| {
+        let mut key = [2; 32];
+        key[..8].copy_from_slice(&n.to_le_bytes());
+        PublicKey(key)
+    };
+    let away = Player {
+        name: "away".to_owned(),
+        look: Look::default(),
+        first_seen: 0,
+        last_login: 0,
+        session: None,
+    };
+    (0..PLAYERS_MAX as u64).for_each(|n| state.players.insert(key(n), away.clone()));
+
+    assert!(matches!(
+        rule(&state, PublicKey([9; 32]), login()),
+        Err(Refusal::Full)
+    ));
+    assert!(rule(&state, key(7), login()).is_ok());
+}
+
+#[test]
+fn a_newcomer_appears_where_there_is_room() {
+    let mut state = state();
+    let radius = state.charter.parameters.avatar.radius;
+    let half = Fx::from_int(3);
+    // Everything but the west is taken.
+    for (x, y) in [(2, 0), (0, 4), (0, -4)] {
+        let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
+        let shape = Shape::Rect {
+            half: Vec2::new(half, half),
+        };
+        let id = state.clock.next_object;
+        let body = BodySpec::new(shape, Motion::Static, place);
+        state.region.insert(id, &body).expect("a wall");
+        state.clock.next_object = id.plus(1);
+    }
+
+    let mut free = 0;
+    for n in 0..50 {
+        state.clock.tick = metatopia_types::Tick(n);
+        let changes = rule(&state, PublicKey([9; 32]), login()).expect("there is room");
+        let Some(super::Change::Spawn(_, body)) = changes.first() else {
+            panic!("no avatar")
+        };
+        let place = body.pose.position;
+        let mut others = state.region.bodies().iter();
+        free += u32::from(others.all(|other| crate::reach::distance_to(other, place) > radius));
+    }
+    // A seventeenth of the square is free, and sixteen places are tried: three in five find it.
+    assert!(free >= 20, "{free} of 50 found the free place");
+}
