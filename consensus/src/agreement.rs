@@ -7,6 +7,7 @@ mod replay;
 mod sync;
 mod verdict;
 mod voice;
+mod want;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::{sync::Arc, time::Duration};

@@ -23,7 +23,7 @@ use metatopia_types::{
 
 use self::context::{At, Ctx, Id, Name, Voters};
 use self::desk::Desk;
-use self::seals::Seals;
+pub(crate) use self::seals::Seals;
 use crate::{Message, Polka, Record, RoundProof, Step};
 
 /// Heights and messages per height that the core may buffer. It is never given more than the

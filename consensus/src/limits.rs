@@ -21,8 +21,9 @@ pub const EARLY_FRAMES_PER_PEER_MAX: usize = 32;
 /// Peers that are remembered: all validators, and followers.
 pub const PEERS_MAX: usize = 256;
 
-/// Answers to wants that one peer gets at one height: one for each round of a bad network.
-pub const WANT_ANSWERS_MAX: u32 = 32;
+/// Answers to wants that one peer gets at once; after that, one in each of its pauses between two
+/// wants. Some rounds of a bad network; 8 of the longest turn are 3.6 MB.
+pub const WANT_ANSWERS_MAX: u32 = 8;
 
 /// Decisions in one answer to a peer that is behind.
 pub const DECISIONS_PER_ANSWER_MAX: u32 = 16;
@@ -44,10 +45,6 @@ pub const BASES_KEPT: u64 = 64;
 
 /// Rounds of one height that are counted for fast timers; later ones wait their full time.
 pub const ROUNDS_COUNTED_MAX: usize = 64;
-
-/// Turns of one height that are remembered: two by each proposer of the rounds that a core looks
-/// ahead, and those of two heights to come.
-pub const TURNS_KEPT_MAX: usize = 64;
 
 /// Set changes that a join pack may carry, and a server keeps.
 pub const LINKS_MAX: usize = 4_096;

@@ -17,8 +17,10 @@ pub(crate) struct Peer {
     pub height: Height,
     /// What it said about heights that have not begun here.
     early: VecDeque<(Height, Message)>,
-    /// Answers to wants it got at the open height.
+    /// Answers to wants that it may get now are this many fewer than at most.
     wants: u32,
+    /// Up to when wants were forgiven.
+    forgiven: Duration,
     /// When it was last sent a decision unasked, or an answer to a question.
     answered: Option<Duration>,
     /// Its answer to our question how far it is.
@@ -71,12 +73,11 @@ impl Peers {
         peers.filter_map(|(name, peer)| peer.tip.map(|tip| (*name, tip)))
     }
 
-    /// A new height: everybody may want again. What was said about it comes out, peer by peer in
-    /// the order of their names; what was said about earlier ones is forgotten.
+    /// A new height. What was said about it comes out, peer by peer in the order of their names;
+    /// what was said about earlier ones is forgotten.
     pub(crate) fn begin(&mut self, height: Height) -> Vec<(PublicKey, Message)> {
         let mut said = Vec::new();
         for (name, peer) in &mut self.peers {
-            peer.wants = 0;
             for (at, message) in core::mem::take(&mut peer.early) {
                 if at == height {
                     said.push((*name, message));
@@ -99,10 +100,18 @@ impl Peer {
         }
     }
 
-    /// May it get another answer to a want?
-    pub(crate) fn may_want(&mut self) -> bool {
-        self.wants = self.wants.saturating_add(1);
-        self.wants <= WANT_ANSWERS_MAX
+    /// May it get another answer to a want? A few at once, and one more after each `pause`.
+    pub(crate) fn may_want(&mut self, now: Duration, pause: Duration) -> bool {
+        while self.wants > 0 && now >= self.forgiven + pause {
+            self.forgiven += pause;
+            self.wants -= 1;
+        }
+        if self.wants == 0 {
+            self.forgiven = now;
+        }
+        let may = self.wants < WANT_ANSWERS_MAX;
+        self.wants += u32::from(may);
+        may
     }
 
     /// May it get decisions, not having got any for `pause`?

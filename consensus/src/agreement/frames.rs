@@ -51,10 +51,11 @@ impl Agreement {
                     self.depot.add(from, part);
                 }
             }
-            Message::Want(want) => self.on_want(from, want),
+            Message::Want(want) => self.on_want(from, want, cx),
             Message::Ask { from: first } => self.on_ask(from, first, cx),
             Message::Decision(decision) => self.on_decision(from, decision),
-            Message::AskTip { nonce } => self.on_ask_tip(from, nonce),
+            Message::AskTip { nonce } if self.is_member(&from) => self.on_ask_tip(from, nonce),
+            Message::AskTip { .. } => {}
             Message::Tip { nonce, height } => self.on_tip(from, nonce, height, cx),
         }
     }
@@ -89,7 +90,7 @@ impl Agreement {
     }
 
     /// Does it vote at the open height, or at one of the next that are known?
-    fn is_member(&self, key: &PublicKey) -> bool {
+    pub(super) fn is_member(&self, key: &PublicKey) -> bool {
         let heights = (0..=ROOT_LAG).map(|ahead| self.height().plus(ahead));
         let sets = heights.filter_map(|height| self.past.set(height));
         sets.chain([self.past.newest_set()])

@@ -43,6 +43,9 @@ impl Agreement {
         match self.core.tell(told) {
             Ok(says) => {
                 for says in says {
+                    if self.halted {
+                        return;
+                    }
                     self.carry_out(says, cx);
                 }
             }

@@ -12,7 +12,7 @@ use crate::core::Told;
 use crate::limits::{ANSWER_BYTES_MAX, DECISIONS_AHEAD_MAX, DECISIONS_PER_ANSWER_MAX};
 use crate::outbox::Bond;
 use crate::timers::Alarm;
-use crate::{Decision, Effect, Message, To, depot};
+use crate::{Decision, Effect, Message, depot};
 
 /// Decisions that wait for their height.
 #[derive(Debug, Default)]
@@ -139,7 +139,8 @@ impl Agreement {
         }
         let asked = self.sync.last.is_some_and(|(peer, _)| peer == from);
         // Others may help with the height we are stuck at, but not fill our memory.
-        if height != now && (!asked || self.sync.ahead.contains_key(&height)) {
+        let help = height == now && self.is_member(&from);
+        if !help && (!asked || self.sync.ahead.contains_key(&height)) {
             return;
         }
         let (certificate, turn) = (&decision.certificate, &decision.turn);
@@ -179,67 +180,6 @@ impl Agreement {
         self.sync.last = None;
         if let Some(peer) = self.peers.get(from) {
             peer.height = Height(0);
-        }
-    }
-}
-
-/// Asks for a turn that others vote for.
-impl Agreement {
-    pub(super) fn want(&mut self, header: HeaderId, cx: &Moment<'_>) {
-        let whole = self.depot.turn(header).is_some();
-        let height = self.height();
-        let Some(candidate) = self.ballot.get_mut(header) else {
-            return;
-        };
-        if whole && !candidate.proposals.is_empty() {
-            return;
-        }
-        let mut holders = candidate.holders();
-        holders.remove(&self.me);
-        let at = candidate.asked as usize % holders.len().max(1);
-        candidate.asked = candidate.asked.wrapping_add(1);
-        let Some(holder) = holders.into_iter().nth(at) else {
-            return;
-        };
-        let have = self.depot.have(holder, header);
-        let want = crate::Want {
-            height,
-            header,
-            have,
-        };
-        self.outbox.answer(holder, Message::Want(want), Bond::Free);
-        let pause = self.config.patience.want.max(super::height::PATIENCE_MIN);
-        self.timers
-            .set(Alarm::Want(header), cx.now.monotonic + pause);
-    }
-
-    /// Answers a want: with the proposal too, for nobody says one again, or with the decision.
-    pub(super) fn on_want(&mut self, peer: PublicKey, want: crate::Want) {
-        let known = self.peers.get(peer);
-        if !known.is_some_and(crate::peers::Peer::may_want) {
-            return;
-        }
-        if let Some(decision) = self.past.decision(want.height).cloned() {
-            let message = Message::Decision((*decision).clone());
-            self.outbox.answer(peer, message, Bond::Signed);
-            return;
-        }
-        let candidate = self.ballot.get(want.header);
-        let proposal = candidate
-            .and_then(|candidate| candidate.proposal())
-            .cloned();
-        let promise = self
-            .promises
-            .get(&want.height)
-            .map(|promise| &promise.proposal);
-        let promise = promise.filter(|promise| promise.message.header == want.header);
-        if let Some(proposal) = proposal.or_else(|| promise.cloned()) {
-            let message = Message::Proposal(proposal);
-            self.outbox.answer(peer, message, Bond::Signed);
-        }
-        for part in self.depot.answer(&want) {
-            self.outbox
-                .send(To::One(peer), Message::Part(part), Bond::Free);
         }
     }
 }

@@ -8,7 +8,6 @@ use super::{Agreement, Moment};
 use crate::ballot::{Candidate, Grounds, Judged};
 use crate::core::Told;
 use crate::judge::{Came, Place};
-use crate::timers::Alarm;
 use crate::{Halt, Record, Verdict, Void};
 
 impl Agreement {
@@ -159,18 +158,6 @@ impl Agreement {
             next: Arc::clone(self.past.set(height.plus(1))?),
         })
         .filter(|_| self.begun)
-    }
-
-    /// Sets an alarm for every turn that somebody speaks of and that is not wholly here.
-    fn want_missing(&mut self, cx: &Moment<'_>) {
-        let at = cx.now.monotonic + self.config.patience.want.max(super::height::PATIENCE_MIN);
-        for (header, candidate) in self.ballot.candidates() {
-            let missing = candidate.proposals.is_empty() || self.depot.turn(*header).is_none();
-            let alarm = Alarm::Want(*header);
-            if missing && !self.timers.is_set(alarm) {
-                self.timers.set(alarm, at);
-            }
-        }
     }
 }
 

@@ -115,7 +115,7 @@ fn a_promise_is_kept_when_reading_the_log_closes_the_height_before() {
             Record::Decided(certificate) => Some(certificate.height),
             _ => None,
         });
-        let tip = decided.last().unwrap_or_default();
+        let tip = decided.max().unwrap_or_default();
         let (agreement, effects) = reopen(&mut cluster, &log[..length]);
         for promise in promised.iter().filter(|p| p.message.height > tip) {
             let at = promise.message.height;

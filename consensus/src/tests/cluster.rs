@@ -84,6 +84,8 @@ pub(crate) struct Server {
     roots: BTreeMap<Height, Root>,
     /// What the outside was told.
     pub told: BTreeMap<Height, HeaderId>,
+    /// When.
+    pub told_us: BTreeMap<Height, u64>,
     pub evidence: Vec<metatopia_types::Evidence>,
     pub halted: Option<crate::Halt>,
     pub fresh_key: bool,
@@ -178,6 +180,7 @@ impl Cluster {
             syncing: false,
             roots,
             told: BTreeMap::new(),
+            told_us: BTreeMap::new(),
             evidence: Vec::new(),
             halted: None,
             fresh_key: true,
@@ -363,6 +366,8 @@ impl Cluster {
             match effect {
                 Effect::Decided { decision, .. } => {
                     server.told.insert(decision.height(), decision.id());
+                    let now_us = self.now_us;
+                    server.told_us.entry(decision.height()).or_insert(now_us);
                 }
                 Effect::Send { to, message, .. } => self.send(at, to, message),
                 _ => unreachable!(),

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use metatopia_types::{Digest, PublicKey, Sign, Signature, SimId, Validator, ValidatorSet, Verify};
+use metatopia_types::{
+    Body, Certificate, Digest, Header, HeaderId, Height, Millis, PublicKey, Root, Round, Sign,
+    Signature, SimId, Validator, ValidatorSet, Verify,
+};
 
 pub(crate) fn sim() -> SimId {
     SimId(Digest::of("consensus tests", b"sim"))
@@ -55,4 +58,41 @@ pub(crate) fn set(members: impl IntoIterator<Item = u8>) -> ValidatorSet {
         power: 1,
     });
     ValidatorSet::new(members.collect(), |_| true).unwrap()
+}
+
+/// The header of an empty turn.
+pub(crate) fn header(height: u64) -> Header {
+    let body = Body::default();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    Header {
+        sim: sim(),
+        engine: 1,
+        height: Height(height),
+        previous: HeaderId(Digest([1; 32])),
+        proposer: key(0),
+        round: Round(2),
+        time: Millis(1_700_000_000_050),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: Root(Digest([2; 32])),
+        validators: set(0..4).id(),
+        next_validators: set(0..5).id(),
+    }
+}
+
+/// A certificate for this header, of these servers.
+pub(crate) fn certify(header: &Header, signers: impl IntoIterator<Item = u8>) -> Certificate {
+    let mut certificate = Certificate {
+        height: header.height,
+        round: Round(0),
+        header: header.id(),
+        signatures: Vec::new(),
+    };
+    for n in signers {
+        let bytes = certificate.vote(key(n)).sign_bytes(sim());
+        certificate.signatures.push((key(n), seal(&key(n), &bytes)));
+    }
+    certificate
 }

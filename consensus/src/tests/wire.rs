@@ -3,37 +3,16 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Certificate, Digest, Header, HeaderId, Height, Millis, Proposal, Root, Round, Sign, Turn,
-    Vote, VoteKind,
+    Body, Certificate, Digest, HeaderId, Height, Millis, Proposal, Root, Round, Sign, Turn, Vote,
+    VoteKind,
 };
 
-use super::keys::{Key, key, set, sim};
+use super::keys::{Key, header, key, set, sim};
 use crate::limits::{MESSAGE_BYTES_MAX, RECORD_BYTES_MAX};
 use crate::{
     Base, Decision, JoinPack, Link, Message, Part, Polka, Record, RoundProof, RoundVote, Shows,
     Step, Timeout, Verdict, Want,
 };
-
-fn header(height: u64) -> Header {
-    let body = Body::default();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-    Header {
-        sim: sim(),
-        engine: 1,
-        height: Height(height),
-        previous: HeaderId(Digest([1; 32])),
-        proposer: key(0),
-        round: Round(2),
-        time: Millis(1_700_000_000_050),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
-        root: Root(Digest([2; 32])),
-        validators: set(0..4).id(),
-        next_validators: set(0..5).id(),
-    }
-}
 
 fn turn() -> Turn {
     Turn {

@@ -1,0 +1,83 @@
+//! Turns that others speak of and that are missing here.
+
+use metatopia_types::{HeaderId, PublicKey};
+
+use super::height::PATIENCE_MIN;
+use super::{Agreement, Moment};
+use crate::outbox::Bond;
+use crate::timers::Alarm;
+use crate::{Message, To, Want};
+
+impl Agreement {
+    /// Sets an alarm for every turn that somebody speaks of and that is not wholly here.
+    pub(super) fn want_missing(&mut self, cx: &Moment<'_>) {
+        let at = cx.now.monotonic + self.config.patience.want.max(PATIENCE_MIN);
+        for (header, candidate) in self.ballot.candidates() {
+            let missing = candidate.proposals.is_empty() || self.depot.turn(*header).is_none();
+            let alarm = Alarm::Want(*header);
+            if missing && !self.timers.is_set(alarm) {
+                self.timers.set(alarm, at);
+            }
+        }
+    }
+
+    /// Asks one of those who have it for a turn that is missing here.
+    pub(super) fn want(&mut self, header: HeaderId, cx: &Moment<'_>) {
+        let whole = self.depot.turn(header).is_some();
+        let height = self.height();
+        let Some(candidate) = self.ballot.get_mut(header) else {
+            return;
+        };
+        if whole && !candidate.proposals.is_empty() {
+            return;
+        }
+        let mut holders = candidate.holders();
+        holders.remove(&self.me);
+        let at = candidate.asked as usize % holders.len().max(1);
+        candidate.asked = candidate.asked.wrapping_add(1);
+        let Some(holder) = holders.into_iter().nth(at) else {
+            return;
+        };
+        let have = self.depot.have(holder, header);
+        let want = Want {
+            height,
+            header,
+            have,
+        };
+        self.outbox.answer(holder, Message::Want(want), Bond::Free);
+        let pause = self.config.patience.want.max(PATIENCE_MIN);
+        self.timers
+            .set(Alarm::Want(header), cx.now.monotonic + pause);
+    }
+
+    /// Answers a want: with the proposal too, for nobody says one again, or with the decision.
+    pub(super) fn on_want(&mut self, peer: PublicKey, want: Want, cx: &Moment<'_>) {
+        let (now, pause) = (cx.now.monotonic, self.config.patience.want);
+        let known = self.peers.get(peer);
+        if !known.is_some_and(|known| known.may_want(now, pause)) {
+            return;
+        }
+        if let Some(decision) = self.past.decision(want.height).cloned() {
+            let message = Message::Decision((*decision).clone());
+            self.outbox.answer(peer, message, Bond::Signed);
+            return;
+        }
+        let candidate = self.ballot.get(want.header);
+        let proposal = candidate
+            .and_then(|candidate| candidate.proposal())
+            .cloned();
+        let promise = self
+            .promises
+            .get(&want.height)
+            .map(|promise| &promise.proposal);
+        let promise = promise.filter(|promise| promise.message.header == want.header);
+        if let Some(proposal) = proposal.or_else(|| promise.cloned()) {
+            let message = Message::Proposal(proposal);
+            self.outbox.answer(peer, message, Bond::Signed);
+        }
+        for part in self.depot.answer(&want) {
+            self.outbox
+                .send(To::One(peer), Message::Part(part), Bond::Free);
+        }
+    }
+}

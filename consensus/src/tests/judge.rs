@@ -1,0 +1,135 @@
+//! What a header must state, field by field.
+
+use std::sync::Arc;
+
+use metatopia_types::{
+    Body, Digest, Header, HeaderId, Height, Millis, Root, Round, SimId, Turn, ValidatorsId,
+};
+
+use super::keys::{header, key, set, sim};
+use crate::Void;
+use crate::judge::{Came, Place};
+
+const WALL: Millis = Millis(1_700_000_000_040);
+
+fn place() -> Place {
+    Place {
+        sim: sim(),
+        engine: 1,
+        turn_length: 50,
+        height: Height(5),
+        previous: HeaderId(Digest([1; 32])),
+        previous_time: Millis(1_700_000_000_000),
+        root_height: Height(3),
+        root: Root(Digest([2; 32])),
+        set: Arc::new(set(0..4)),
+        next: Arc::new(set(0..5)),
+    }
+}
+
+/// A turn that fits, with a change.
+fn turn(change: impl Fn(&mut Header)) -> Turn {
+    let mut header = Header {
+        proposer: set(0..4).proposer(Height(5), Round(2)),
+        ..header(5)
+    };
+    change(&mut header);
+    let body = Body::default();
+    Turn { header, body }
+}
+
+fn check(change: impl Fn(&mut Header)) -> Result<(), Void> {
+    place().check(&turn(change))
+}
+
+#[test]
+fn a_turn_that_fits_is_not_void() {
+    assert_eq!(check(|_| {}), Ok(()));
+    assert_eq!(
+        place().check_claim(&turn(|_| {}), Came::Fresh(Round(2), WALL)),
+        Ok(())
+    );
+}
+
+#[test]
+fn every_field_of_a_header_is_checked() {
+    assert_eq!(check(|h| h.sim = SimId::default()), Err(Void::Elsewhere));
+    assert_eq!(check(|h| h.engine = 2), Err(Void::Elsewhere));
+    assert_eq!(check(|h| h.height = Height(6)), Err(Void::Elsewhere));
+    let (stated, ours) = (HeaderId::default(), HeaderId(Digest([1; 32])));
+    assert_eq!(
+        check(|h| h.previous = HeaderId::default()),
+        Err(Void::Previous { stated, ours })
+    );
+    let (height, stated, ours) = (Height(3), Root::default(), Root(Digest([2; 32])));
+    assert_eq!(
+        check(|h| h.root = Root::default()),
+        Err(Void::Root {
+            height,
+            stated,
+            ours
+        })
+    );
+    assert_eq!(
+        check(|h| h.validators = ValidatorsId::default()),
+        Err(Void::Validators)
+    );
+    assert_eq!(
+        check(|h| h.next_validators = h.validators),
+        Err(Void::Validators)
+    );
+    let late = Millis(1_700_000_000_051);
+    assert_eq!(
+        check(|h| h.time = Millis(1_700_000_000_051)),
+        Err(Void::Time(late))
+    );
+    assert_eq!(check(|h| h.acts = Digest::ZERO), Err(Void::OtherBody));
+    assert_eq!(check(|h| h.act_count = 1), Err(Void::OtherBody));
+    assert_eq!(check(|h| h.blobs = Digest::ZERO), Err(Void::OtherBody));
+    assert_eq!(check(|h| h.blob_count = 1), Err(Void::OtherBody));
+}
+
+#[test]
+fn only_the_proposer_of_the_stated_round_may_have_built_it() {
+    let impostor = turn(|h| h.proposer = key(0));
+    let place = place();
+    assert_ne!(place.set.proposer(Height(5), Round(2)), key(0));
+
+    for came in [Came::Fresh(Round(2), WALL), Came::Backed(Round(9))] {
+        let (proposer, round) = (key(0), Round(2));
+        let why = Void::Builder { proposer, round };
+        assert_eq!(place.check_claim(&impostor, came), Err(why));
+    }
+}
+
+#[test]
+fn a_fresh_turn_is_of_the_round_it_is_proposed_in() {
+    let (turn, place) = (turn(|_| {}), place());
+
+    // Of an earlier round: whoever proposes it puts the blame for the rounds before on others.
+    assert!(
+        place
+            .check_claim(&turn, Came::Fresh(Round(3), WALL))
+            .is_err()
+    );
+    assert!(
+        place
+            .check_claim(&turn, Came::Fresh(Round(1), WALL))
+            .is_err()
+    );
+    assert!(place.check_claim(&turn, Came::Backed(Round(1))).is_err());
+    assert!(place.check_claim(&turn, Came::Backed(Round(2))).is_ok());
+    assert!(place.check_claim(&turn, Came::Backed(Round(3))).is_ok());
+}
+
+#[test]
+fn our_clock_matters_for_fresh_turns_only() {
+    let behind = Millis(1_699_999_999_000);
+    let (turn, place) = (turn(|_| {}), place());
+    let (stated, ours) = (turn.header.time, behind);
+
+    let fresh = place.check_claim(&turn, Came::Fresh(Round(2), behind));
+
+    assert_eq!(fresh, Err(Void::Early { stated, ours }));
+    assert_eq!(place.check_claim(&turn, Came::Backed(Round(2))), Ok(()));
+}
