@@ -47,7 +47,13 @@ fn source(root: &Path) -> Option<(String, &'static str)> {
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     // Without optional locks, a build does not get into the way of somebody who commits.
     let mut command = Command::new("git");
-    command.arg("--no-optional-locks").args(arguments).current_dir(root);
-    let output = command.output().ok().filter(|output| output.status.success())?;
+    command
+        .arg("--no-optional-locks")
+        .args(arguments)
+        .current_dir(root);
+    let output = command
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }
