@@ -23,7 +23,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     (
         "world",
-        &["math", "types", "consensus", "store", "replica", "sim", "scenarios", "protocol"],
+        &[
+            "math", "types", "consensus", "store", "replica", "sim", "scenarios", "protocol",
+            "client",
+        ],
     ),
     (
         "node",

@@ -32,6 +32,7 @@ mod conditions;
 mod crash;
 mod machine;
 mod network;
+pub mod replica;
 mod seat;
 mod trace;
 mod world;

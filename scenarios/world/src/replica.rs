@@ -1,0 +1,28 @@
+//! Whole servers as the world plays them, with people who visit.
+//!
+//! A [`Server`] is a real [`Replica`](metatopia_replica::Replica) with its world, its log and
+//! snapshots on a seeded disk, and the bounded lines to its clients. A [`Person`] is a real
+//! [`Session`](metatopia_client::Session) with real frames that walks, pushes and talks, and goes to
+//! another server when one dies; a [`Stranger`] sends whatever frames it likes. A [`Stage`] plays
+//! them together. The [`Oracle`] sees what servers applied, stored and told, and in the end reads
+//! every log and plays it again.
+
+mod files;
+mod gateway;
+mod oracle;
+mod person;
+mod server;
+mod servers;
+mod setting;
+mod stage;
+mod stranger;
+
+pub use files::SEGMENT_BYTES;
+pub use gateway::{HELD_BYTES_MAX, Hangup, WINDOW_BYTES};
+pub use oracle::{Log, Oracle, Step};
+pub use person::{Deed, Fate, Manner, Person};
+pub use server::{Job, Report, Request, Server, Wake};
+pub use servers::{Mail, Servers, Tamper};
+pub use setting::{Setting, Slow, Trap};
+pub use stage::{Account, Stage};
+pub use stranger::Stranger;

@@ -1,0 +1,180 @@
+//! What a replica keeps on its disk: opens it, writes the log and snapshots, reads old turns back.
+
+use metatopia_consensus::{Base, Decision, Record};
+use metatopia_replica::{decode_snapshot, find_decisions, payloads_after};
+use metatopia_sim::World;
+use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{
+    Disk, DiskError, FileName, Folder, Identity, LogWriter, Opening, Position, ReadDisk, Snapshot,
+    Store, SyncRequest, newest_snapshot, put_snapshot, recover,
+};
+use metatopia_types::Height;
+
+use super::setting::Setting;
+use crate::machine::FileChange;
+
+/// The kind of agreement's records; the only kind there is.
+pub(crate) const AGREEMENT_KIND: u8 = 1;
+
+/// Segments of simulated logs are short, so that logs have several.
+pub const SEGMENT_BYTES: u64 = 128 * 1_024;
+
+/// The files of one life of a server.
+#[derive(Debug)]
+pub(crate) struct Files {
+    writer: LogWriter,
+    /// What the process sees when it reads: all that it wrote, durable or not.
+    mirror: MemoryDisk,
+}
+
+/// What a disk holds, ready to go on from.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) files: Files,
+    pub(crate) base: Base,
+    pub(crate) world: World,
+    pub(crate) records: Vec<Record>,
+}
+
+impl Files {
+    /// Opens the files of the server in `seat`, as the node does. `fresh` says that its key was
+    /// never used.
+    pub(crate) fn open(
+        setting: &Setting,
+        seat: usize,
+        fresh: bool,
+        disk: &mut MemoryDisk,
+    ) -> Result<Found, String> {
+        let (sim, server) = (setting.sim, setting.name(seat));
+        let mut opening = Opening::new(Identity { sim, server });
+        opening.segment_bytes = SEGMENT_BYTES;
+        let mut store = Store::open(&mut *disk, opening)
+            .map_err(|e| e.to_string())?
+            .store;
+        if fresh && store.end() == Position::default() {
+            store
+                .append(AGREEMENT_KIND, None, &Record::Voice.encode())
+                .map_err(|e| e.to_string())?;
+            store.sync().map_err(|e| e.to_string())?;
+        }
+        drop(store);
+        let mut mirror = disk.clone();
+        let writer = recover(&mut mirror, sim).map_err(|e| e.to_string())?.writer;
+        let writer = writer.with_segment_bytes(SEGMENT_BYTES);
+        let (base, world) = start_from(setting, &mirror)?;
+        let after = base.height.plus(1);
+        let mut records = Vec::new();
+        for payload in payloads_after(writer.index(), &mirror, after).map_err(|e| e.to_string())? {
+            let payload = payload.map_err(|e| e.to_string())?;
+            records.push(Record::decode(&payload).map_err(|e| e.to_string())?);
+        }
+        Ok(Found {
+            files: Self { writer, mirror },
+            base,
+            world,
+            records,
+        })
+    }
+
+    /// Appends a record.
+    pub(crate) fn append(&mut self, tag: Option<u64>, payload: &[u8]) -> FileChange {
+        let write = self.writer.append(AGREEMENT_KIND, tag, payload);
+        let write = write.expect("agreement's records are bounded, and decided in order");
+        write
+            .perform(&mut self.mirror)
+            .expect("memory does not fail by itself");
+        FileChange::Append(write)
+    }
+
+    /// What to sync so that everything so far is durable; nothing while the log is empty.
+    pub(crate) fn sync_request(&self) -> Option<SyncRequest> {
+        self.writer.sync_request()
+    }
+
+    pub(crate) fn synced(&mut self, request: &SyncRequest) {
+        self.writer.mark_synced(request.end);
+    }
+
+    /// Decided turns, read from the log.
+    pub(crate) fn load(&self, from: Height, count: u32) -> Vec<Decision> {
+        let payloads = payloads_after(self.writer.index(), &self.mirror, from);
+        let payloads = payloads.expect("memory does not fail by itself");
+        let records = payloads
+            .map(|payload| payload.expect("memory does not fail by itself"))
+            .filter_map(|payload| Record::decode(&payload).ok());
+        find_decisions(records, from, count)
+    }
+
+    /// Stores a snapshot, and lets older ones go.
+    pub(crate) fn snapshot(&mut self, snapshot: &Snapshot) -> Vec<FileChange> {
+        let mut recorder = Recorder {
+            disk: &mut self.mirror,
+            changes: Vec::new(),
+        };
+        put_snapshot(&mut recorder, snapshot).expect("memory does not fail by itself");
+        recorder.changes
+    }
+}
+
+/// The newest snapshot that is whole and of the agreed state, or genesis.
+fn start_from(setting: &Setting, disk: &MemoryDisk) -> Result<(Base, World), String> {
+    let newest = newest_snapshot(disk).map_err(|e| e.to_string())?;
+    match newest.snapshot {
+        Some(snapshot) => {
+            decode_snapshot(&snapshot.bytes, &setting.tools()).map_err(|e| e.to_string())
+        }
+        None => Ok((setting.base(), setting.beginning())),
+    }
+}
+
+/// Does changes of whole files to the mirror, and remembers them for the disk itself.
+struct Recorder<'a> {
+    disk: &'a mut MemoryDisk,
+    changes: Vec<FileChange>,
+}
+
+impl ReadDisk for Recorder<'_> {
+    fn list(&self, folder: Folder) -> Result<Vec<FileName>, DiskError> {
+        self.disk.list(folder)
+    }
+
+    fn length(&self, file: FileName) -> Result<u64, DiskError> {
+        self.disk.length(file)
+    }
+
+    fn read(&self, file: FileName, at: u64, length: u32) -> Result<Vec<u8>, DiskError> {
+        self.disk.read(file, at, length)
+    }
+}
+
+impl Disk for Recorder<'_> {
+    fn append(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
+        self.disk.append(file, bytes)
+    }
+
+    fn rename(&mut self, from: FileName, to: FileName) -> Result<(), DiskError> {
+        self.disk.rename(from, to)
+    }
+
+    fn remove(&mut self, file: FileName) -> Result<(), DiskError> {
+        self.changes.push(FileChange::Remove(file));
+        self.disk.remove(file)
+    }
+
+    fn sync(&mut self, file: FileName, length: u64) -> Result<(), DiskError> {
+        self.disk.sync(file, length)
+    }
+
+    fn sync_dir(&mut self, folder: Folder) -> Result<(), DiskError> {
+        self.disk.sync_dir(folder)
+    }
+
+    fn write_new(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
+        let bytes_kept = bytes.to_vec();
+        self.changes.push(FileChange::Create {
+            file,
+            bytes: bytes_kept,
+        });
+        self.disk.write_new(file, bytes)
+    }
+}

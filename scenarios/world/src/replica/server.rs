@@ -1,0 +1,463 @@
+//! One server: a replica, its files and its lines to clients, joined the way a node joins them.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_consensus::{Decision, Position};
+use metatopia_protocol::{Answer, CLIENT_FRAME_BYTES_MAX, Question};
+use metatopia_replica::{ClientId, Effect as Wish, Input as Event, Reader, Replica, Stage, Status};
+use metatopia_sim::{Applied, World};
+use metatopia_store::Snapshot;
+use metatopia_store::memory::MemoryDisk;
+use metatopia_types::{ActId, Digest, Height, Now, PublicKey, wire};
+
+use super::files::{Files, Found};
+use super::gateway::{Gateway, Hangup, Moved};
+use super::setting::Setting;
+use crate::cluster::Opened;
+use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
+
+/// What happens at the clients' end of a server.
+#[derive(Debug)]
+pub enum Request {
+    /// A client connected.
+    Up(ClientId),
+    /// It is gone.
+    Down(ClientId),
+    /// It sent a frame.
+    Frame {
+        /// Who.
+        client: ClientId,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// It has read so many bytes.
+    Read {
+        /// Who.
+        client: ClientId,
+        /// How much.
+        bytes: usize,
+    },
+    /// Somebody asks by another way than a session.
+    Ask {
+        /// Comes back.
+        token: u64,
+        /// What.
+        question: Question,
+    },
+}
+
+/// What a server tells the outside.
+#[derive(Debug)]
+pub enum Report {
+    /// A frame for a client.
+    ToClient {
+        /// Whom.
+        client: ClientId,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// A client's line was cut from this side.
+    HungUp {
+        /// Whose.
+        client: ClientId,
+        /// Why.
+        why: Hangup,
+    },
+    /// A turn was applied.
+    Applied(Box<Applied>),
+    /// The answer to a [`Request::Ask`].
+    Answer {
+        /// From the question.
+        token: u64,
+        /// The answer.
+        answer: Box<Answer>,
+    },
+    /// An act got on.
+    Traced {
+        /// Which.
+        act: ActId,
+        /// How far.
+        stage: Stage,
+    },
+    /// Decided turns were read back from the log.
+    Loaded {
+        /// For whom.
+        reader: Reader,
+        /// How many.
+        count: usize,
+    },
+    /// A server signed two things at once.
+    Exposed(PublicKey),
+    /// This server votes no more.
+    Halted(String),
+}
+
+/// Wakes a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// The replica's deadline.
+    Deadline,
+    /// A turn that took long is applied.
+    Slow,
+}
+
+/// Work outside of the replica.
+#[derive(Debug)]
+pub enum Job {
+    /// Applying a turn.
+    Apply(Box<World>, Arc<Decision>),
+    /// Reading decided turns from the log.
+    Load(Reader, Height, u32),
+}
+
+/// A server of a simulated sim.
+#[derive(Debug)]
+pub struct Server {
+    setting: Rc<Setting>,
+    seat: usize,
+    replica: Replica,
+    files: Files,
+    gateway: Gateway,
+    /// Servers that run, as far as the transport knows.
+    reachable: BTreeSet<PublicKey>,
+    /// Servers to keep connections with.
+    wanted: BTreeSet<PublicKey>,
+    /// Both: connected.
+    up: BTreeSet<PublicKey>,
+    /// The turn that takes long.
+    slow: Option<(Box<World>, Arc<Decision>)>,
+    /// The moment of the timer that was set last.
+    armed: Option<Duration>,
+    status: Option<Status>,
+    effects: VecDeque<Effect<Self>>,
+}
+
+impl Server {
+    /// Starts the server in `seat` from its disk. `fresh` says that its key was never used.
+    ///
+    /// # Errors
+    /// What the operator would read.
+    pub fn open(
+        setting: &Rc<Setting>,
+        seat: usize,
+        fresh: bool,
+        now: Now,
+        disk: &mut MemoryDisk,
+    ) -> Result<Opened<Self>, String> {
+        let Found {
+            files,
+            base,
+            world,
+            records,
+        } = Files::open(setting, seat, fresh, disk)?;
+        let config = setting.config(seat, now.wall);
+        let replica =
+            Replica::open(config, base, world, records, now).map_err(|e| e.to_string())?;
+        let mut server = Self {
+            setting: Rc::clone(setting),
+            seat,
+            replica,
+            files,
+            gateway: Gateway::default(),
+            reachable: BTreeSet::new(),
+            wanted: BTreeSet::new(),
+            up: BTreeSet::new(),
+            slow: None,
+            armed: None,
+            status: None,
+            effects: VecDeque::new(),
+        };
+        server.absorb(now);
+        let durable = Mark(Position::START.0);
+        Ok(Opened { server, durable })
+    }
+
+    /// The replica inside.
+    #[must_use]
+    pub const fn replica(&self) -> &Replica {
+        &self.replica
+    }
+
+    /// What it said about itself last.
+    #[must_use]
+    pub const fn status(&self) -> Option<&Status> {
+        self.status.as_ref()
+    }
+
+    /// The last decided height, as it said last.
+    #[must_use]
+    pub fn height(&self) -> Height {
+        let said = self.status.as_ref().map(|status| status.height);
+        said.unwrap_or_default()
+    }
+
+    /// The last applied height, as it said last.
+    #[must_use]
+    pub fn applied(&self) -> Height {
+        let said = self.status.as_ref().map(|status| status.root_height);
+        said.unwrap_or_default()
+    }
+
+    fn replica_gets(&mut self, now: Now, event: Event) {
+        self.replica.handle(now, event);
+    }
+
+    /// Turns what the replica wants into what the world does.
+    fn absorb(&mut self, now: Now) {
+        while let Some(wish) = self.replica.poll() {
+            self.fulfil(now, wish);
+        }
+        let deadline = self.replica.deadline();
+        if deadline != self.armed {
+            self.armed = deadline;
+            let timer = |at| Effect::SetTimer {
+                id: Wake::Deadline,
+                at,
+            };
+            self.effects.extend(deadline.map(timer));
+        }
+    }
+
+    fn fulfil(&mut self, now: Now, wish: Wish) {
+        match wish {
+            Wish::Append { tag, payload, .. } => {
+                let change = self.files.append(tag, &payload);
+                self.effects.push_back(Effect::Change(change));
+            }
+            Wish::Sync(position) => {
+                let request = self.files.sync_request();
+                let request = request.expect("agreement syncs what it appended");
+                let mark = Mark(position.0);
+                self.effects.push_back(Effect::Sync { request, mark });
+            }
+            Wish::Apply { world, decision } => self.begin_apply(now, world, decision),
+            Wish::ToPeer { to, frame } => self.send(to, &frame.into()),
+            Wish::ToClient {
+                client,
+                delivery,
+                frame,
+            } => {
+                let moved = self.gateway.send(client, delivery, frame);
+                self.move_line(now, client, moved);
+            }
+            Wish::CloseClient { client, why } => {
+                let moved = self.gateway.end(client, Hangup::Said(why));
+                self.move_line(now, client, moved);
+            }
+            Wish::Load {
+                reader,
+                from,
+                count,
+            } => {
+                let job = Job::Load(reader, from, count);
+                self.effects.push_back(Effect::Begin(job));
+            }
+            Wish::Snapshot {
+                height,
+                root,
+                bytes,
+            } => {
+                let snapshot = Snapshot {
+                    height,
+                    root,
+                    bytes,
+                };
+                let changes = self.files.snapshot(&snapshot);
+                self.effects
+                    .extend(changes.into_iter().map(Effect::<Self>::Change));
+            }
+            Wish::Contacts(contacts) => {
+                self.wanted = contacts.into_keys().collect();
+                self.connect(now);
+            }
+            Wish::Answer { token, answer } => {
+                let answer = Box::new(answer);
+                self.tell(Report::Answer { token, answer });
+            }
+            Wish::Traced { act, stage } => self.tell(Report::Traced { act, stage }),
+            Wish::Status(status) => self.status = Some(*status),
+            Wish::Exposed(server) => self.tell(Report::Exposed(server)),
+            // It goes on answering.
+            Wish::Halted(halt) => self.tell(Report::Halted(halt.to_string())),
+        }
+    }
+
+    fn tell(&mut self, report: Report) {
+        // What must wait for the log has waited already.
+        let after = Mark(Position::START.0);
+        self.effects.push_back(Effect::Tell { report, after });
+    }
+
+    fn send(&mut self, to: Option<PublicKey>, frame: &Rc<[u8]>) {
+        let targets = self
+            .up
+            .iter()
+            .filter(|peer| to.is_none_or(|to| to == **peer));
+        let after = Mark(Position::START.0);
+        self.effects.extend(targets.map(|peer| Effect::Send {
+            to: To::One(*peer),
+            frame: Rc::clone(frame),
+            after,
+        }));
+    }
+
+    /// Keeps connections with those that are wanted and reachable, and with nobody else.
+    fn connect(&mut self, now: Now) {
+        let own = self.setting.name(self.seat);
+        let mut up: BTreeSet<PublicKey> =
+            self.wanted.intersection(&self.reachable).copied().collect();
+        up.remove(&own);
+        let before = std::mem::replace(&mut self.up, up.clone());
+        for gone in before.difference(&up) {
+            self.replica_gets(now, Event::PeerDown(*gone));
+        }
+        for new in up.difference(&before) {
+            self.replica_gets(now, Event::PeerUp(*new));
+        }
+    }
+
+    fn begin_apply(&mut self, now: Now, world: Box<World>, decision: Arc<Decision>) {
+        let slow = self.setting.slow.filter(|slow| {
+            let height = decision.height();
+            slow.seat == self.seat && slow.from <= height && height <= slow.to
+        });
+        match slow {
+            None => {
+                let job = Job::Apply(world, decision);
+                self.effects.push_back(Effect::Begin(job));
+            }
+            Some(slow) => {
+                self.slow = Some((world, decision));
+                let at = now.monotonic.saturating_add(slow.takes);
+                self.effects
+                    .push_back(Effect::SetTimer { id: Wake::Slow, at });
+            }
+        }
+    }
+
+    fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
+        let result = Box::new(self.setting.apply(&mut world, &decision.turn));
+        self.tell(Report::Applied(result.clone()));
+        self.replica_gets(now, Event::Applied { world, result });
+    }
+
+    fn move_line(&mut self, now: Now, client: ClientId, moved: Moved) {
+        for frame in moved.frames {
+            self.tell(Report::ToClient { client, frame });
+        }
+        if let Some(why) = moved.ended {
+            self.tell(Report::HungUp { client, why });
+            self.replica_gets(now, Event::ClientDown(client));
+        }
+    }
+
+    fn request(&mut self, now: Now, request: Request) {
+        match request {
+            Request::Up(client) => {
+                self.gateway.connect(client);
+                self.replica_gets(now, Event::ClientUp(client));
+            }
+            Request::Down(client) => {
+                if self.gateway.is_connected(client) {
+                    self.gateway.disconnect(client);
+                    self.replica_gets(now, Event::ClientDown(client));
+                }
+            }
+            Request::Frame { client, frame } if frame.len() > CLIENT_FRAME_BYTES_MAX => {
+                let moved = self.gateway.end(client, Hangup::TooLong);
+                self.move_line(now, client, moved);
+            }
+            Request::Frame { client, frame } => {
+                if self.gateway.is_connected(client) {
+                    self.replica_gets(now, Event::ClientFrame { client, frame });
+                }
+            }
+            Request::Read { client, bytes } => {
+                let moved = self.gateway.read(client, bytes);
+                self.move_line(now, client, moved);
+            }
+            Request::Ask { token, question } => {
+                self.replica_gets(now, Event::Ask { token, question });
+            }
+        }
+    }
+
+    fn done(&mut self, now: Now, job: Job) {
+        match job {
+            Job::Apply(world, decision) => self.applied_turn(now, world, &decision),
+            Job::Load(reader, from, count) => {
+                let decisions = self.files.load(from, count);
+                let count = decisions.len();
+                self.tell(Report::Loaded { reader, count });
+                self.replica_gets(now, Event::Loaded { reader, decisions });
+            }
+        }
+    }
+}
+
+impl Machine for Server {
+    type Peer = PublicKey;
+    type Frame = Rc<[u8]>;
+    type Timer = Wake;
+    type Job = Job;
+    type Request = Request;
+    type Report = Report;
+
+    fn handle(&mut self, now: Now, input: Input<Self>) {
+        match input {
+            Input::Frame { from, frame } => {
+                if self.up.contains(&from) {
+                    let frame = frame.to_vec();
+                    self.replica_gets(now, Event::PeerFrame { from, frame });
+                }
+            }
+            Input::Timer(Wake::Deadline) => {
+                // A timer that was overtaken by a nearer one, or by a later deadline, is not due.
+                let deadline = self.replica.deadline();
+                if deadline.is_some_and(|at| at <= now.monotonic) {
+                    self.armed = None;
+                    self.replica_gets(now, Event::Wake);
+                }
+            }
+            Input::Timer(Wake::Slow) => {
+                if let Some((world, decision)) = self.slow.take() {
+                    self.applied_turn(now, world, &decision);
+                }
+            }
+            Input::Synced { mark, request } => {
+                self.files.synced(&request);
+                self.replica_gets(now, Event::Synced(Position(mark.0)));
+            }
+            Input::Done(job) => self.done(now, job),
+            Input::PeerUp(peer) => {
+                self.reachable.insert(peer);
+                self.connect(now);
+            }
+            Input::PeerDown(peer) => {
+                self.reachable.remove(&peer);
+                self.connect(now);
+            }
+            Input::Request(request) => self.request(now, request),
+        }
+        self.absorb(now);
+    }
+
+    fn poll(&mut self) -> Option<Effect<Self>> {
+        self.effects.pop_front()
+    }
+
+    fn digest(&self) -> Digest {
+        let world = self.replica.world();
+        let world = world.map(|world| (world.height(), world.root()));
+        let all = (self.replica.digest(), world, &self.up);
+        Digest::of("metatopia simulated replica v1", &wire::encode(&all))
+    }
+}
+
+/// Is this a change of a snapshot?
+pub(crate) const fn creates_file(change: &FileChange) -> bool {
+    matches!(change, FileChange::Create { .. })
+}

@@ -1,0 +1,187 @@
+//! The cluster of a simulated sim: starts its servers, carries what they say to clients, and shows
+//! everything to the oracle.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use metatopia_protocol::{Answer, ServerMessage, decode_server};
+use metatopia_replica::{ClientId, PeerMessage, Reader};
+use metatopia_store::memory::MemoryDisk;
+use metatopia_types::{ActId, Now, PublicKey};
+
+use super::gateway::Hangup;
+use super::oracle::Oracle;
+use super::server::{Report, Server, creates_file};
+use super::setting::Setting;
+use crate::cluster::{Cluster, Opened, Scene};
+use crate::machine::FileChange;
+
+/// What a lying server makes of a frame to a client.
+pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
+
+/// What servers have for clients.
+#[derive(Debug)]
+pub enum Mail {
+    /// A frame.
+    Frame {
+        /// For whom.
+        client: ClientId,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// The line is cut from the server's side.
+    HungUp {
+        /// Whose.
+        client: ClientId,
+        /// Why.
+        why: Hangup,
+    },
+    /// The server in this seat died, and all its lines with it.
+    Died {
+        /// Whose.
+        seat: usize,
+    },
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Servers {
+    /// What they have in common.
+    pub setting: Rc<Setting>,
+    /// Who watches.
+    pub oracle: Oracle,
+    /// What waits for clients.
+    pub mail: VecDeque<Mail>,
+    /// Servers that lie to clients.
+    pub liars: BTreeMap<usize, Tamper>,
+    /// Answers to questions that came by another way than a session.
+    pub answers: BTreeMap<u64, Answer>,
+    /// How often servers wrote whole files: snapshots, but for the first segments.
+    pub files_written: u64,
+    /// How many decided turns were read back from logs, for servers and for questions.
+    pub loaded: (usize, usize),
+    /// Seats whose server started from genesis for lack of a snapshot, or from a snapshot.
+    pub openings: u64,
+    /// Acts that servers were seen to follow, with the seat.
+    pub followed: BTreeSet<(ActId, usize)>,
+    /// Keys that were used.
+    used: BTreeSet<usize>,
+}
+
+impl Servers {
+    /// The servers of `setting`.
+    #[must_use]
+    pub fn new(setting: Rc<Setting>) -> Self {
+        Self {
+            oracle: Oracle::default(),
+            mail: VecDeque::new(),
+            liars: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            files_written: 0,
+            loaded: (0, 0),
+            openings: 0,
+            followed: BTreeSet::new(),
+            used: BTreeSet::new(),
+            setting,
+        }
+    }
+
+    fn to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
+        let seat = scene.seat;
+        if let Ok(message) = decode_server(&frame) {
+            if let ServerMessage::Receipt { receipt, .. } = &message {
+                let height = receipt.header.height;
+                self.oracle.saw_receipt_leave(seat, height, scene.disk);
+            }
+            if let Some(tamper) = self.liars.get(&seat) {
+                tamper(&message, &mut frame);
+            }
+        } else {
+            self.oracle
+                .blame(format!("server {seat} sent a client what is no frame"));
+        }
+        self.mail.push_back(Mail::Frame { client, frame });
+    }
+}
+
+impl Cluster for Servers {
+    type Server = Server;
+
+    fn peer(&self, seat: usize) -> PublicKey {
+        self.setting.name(seat)
+    }
+
+    fn open(
+        &mut self,
+        seat: usize,
+        now: Now,
+        disk: &mut MemoryDisk,
+    ) -> Result<Opened<Server>, String> {
+        self.openings += 1;
+        // A node leaves a mark beside a key before it uses it for the first time.
+        let fresh = !self.used.contains(&seat);
+        let opened = Server::open(&self.setting, seat, fresh, now, disk)?;
+        self.used.insert(seat);
+        Ok(opened)
+    }
+
+    fn stamp(frame: &Rc<[u8]>) -> [u8; 8] {
+        let digest = blake3::hash(frame);
+        let mut stamp = [0; 8];
+        stamp.copy_from_slice(&digest.as_bytes()[..8]);
+        stamp
+    }
+
+    fn describe(frame: &Rc<[u8]>) -> String {
+        match PeerMessage::decode(frame) {
+            Ok(PeerMessage::Agreement(message)) => format!("{message:?}"),
+            Ok(PeerMessage::Submission(submission)) => {
+                format!("act {} {:?}", submission.act.id(), submission.act.envelope)
+            }
+            Err(error) => format!("no frame: {error}"),
+        }
+    }
+
+    fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
+        let seat = scene.seat;
+        match report {
+            Report::ToClient { client, frame } => self.to_client(scene, client, frame),
+            Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
+            Report::Applied(applied) => self.oracle.saw_applied(scene.at, seat, &applied),
+            Report::Answer { token, answer } => {
+                self.answers.insert(token, *answer);
+            }
+            Report::Traced { act, .. } => {
+                self.followed.insert((act, seat));
+            }
+            Report::Loaded {
+                reader: Reader::Peer(_),
+                count,
+            } => self.loaded.0 += count,
+            Report::Loaded { count, .. } => self.loaded.1 += count,
+            Report::Exposed(server) => {
+                self.oracle
+                    .blame(format!("server {seat} accuses {server}, and nobody lies"));
+            }
+            Report::Halted(why) => self.oracle.blame(format!("server {seat} halts: {why}")),
+        }
+    }
+
+    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+        if let FileChange::Append(write) = change {
+            self.oracle.saw_write(scene.seat, write, scene.disk);
+        }
+        self.files_written += u64::from(creates_file(change));
+    }
+
+    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
+        let seat = scene.seat;
+        self.oracle
+            .blame(format!("server {seat} stopped: {reason}"));
+    }
+
+    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+        self.oracle.died(scene.seat);
+        self.mail.push_back(Mail::Died { seat: scene.seat });
+    }
+}

@@ -1,0 +1,214 @@
+//! The sim that simulated replicas run: its keys, its genesis, and how servers are set up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_client::LightClient;
+use metatopia_consensus::{self as consensus, Base, Patience};
+use metatopia_replica::Config;
+use metatopia_scenarios::{Place, plaza};
+use metatopia_sim::{Applied, ENGINE, Faults, Genesis, Serial, Tools, World};
+use metatopia_types::{
+    Contact, Digest, Envelope, Height, Millis, PublicKey, Sign, SimId, Turn, Verify,
+    limits::TICKS_PER_SECOND, wire,
+};
+
+use crate::agreement::Scheme;
+
+/// Numbers keys of players, far from those of servers. The first is the admin.
+const PLAYER_KEYS: u64 = 1_000_000;
+
+/// Which acts panic when they are applied: the same on every server, as a bug of the engine is.
+pub type Trap = fn(&Envelope) -> bool;
+
+/// Turns that take one server long to apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slow {
+    /// Whose.
+    pub seat: usize,
+    /// From this height.
+    pub from: Height,
+    /// To this height.
+    pub to: Height,
+    /// How long each of them takes.
+    pub takes: Duration,
+}
+
+/// What all servers of one simulated sim have in common.
+pub struct Setting {
+    /// What all dice are thrown from.
+    pub seed: u64,
+    /// The sim.
+    pub sim: SimId,
+    /// Its signatures.
+    pub scheme: Scheme,
+    /// Checks them.
+    pub verifier: Arc<dyn Verify>,
+    /// The key in each seat, ascending.
+    pub keys: Vec<Arc<dyn Sign>>,
+    /// So many of the first seats vote at genesis.
+    pub founders: usize,
+    /// Turns between snapshots.
+    pub snapshot_turns: u64,
+    /// How long servers wait for what.
+    pub patience: Patience,
+    /// Acts that panic.
+    pub trap: Option<Trap>,
+    /// Turns that take long.
+    pub slow: Option<Slow>,
+    genesis: Genesis,
+    encoded: Arc<Vec<u8>>,
+    beginning: World,
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setting")
+            .field("seed", &self.seed)
+            .field("place", &self.genesis.name)
+            .field("scheme", &self.scheme)
+            .field("seats", &self.keys.len())
+            .field("founders", &self.founders)
+            .field("snapshot_turns", &self.snapshot_turns)
+            .field("slow", &self.slow)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Setting {
+    /// A sim at `place` of `founders` servers, with seats for `seats`. Its admin is player 0.
+    ///
+    /// # Panics
+    /// When the place breaks a rule of a genesis.
+    #[must_use]
+    pub fn new(place: &Place, scheme: Scheme, founders: usize, seats: usize, seed: u64) -> Self {
+        let (verifier, keys) = (scheme.verifier(), scheme.keys(seats));
+        let founding: BTreeMap<PublicKey, Contact> = (0..founders)
+            .map(|seat| (keys[seat].public(), contact(seat)))
+            .collect();
+        let admins = BTreeSet::from([scheme.key(PLAYER_KEYS).public()]);
+        let genesis = place.genesis(founding, admins);
+        let tools = Tools::new(Arc::clone(&verifier));
+        let beginning = World::genesis(&genesis, &tools).expect("a place for a story");
+        Self {
+            seed,
+            sim: genesis.id(),
+            scheme,
+            verifier,
+            keys,
+            founders,
+            snapshot_turns: metatopia_replica::SNAPSHOT_TURNS,
+            patience: Patience::default(),
+            trap: None,
+            slow: None,
+            encoded: Arc::new(genesis.encode()),
+            genesis,
+            beginning,
+        }
+    }
+
+    /// A plaza of four servers.
+    ///
+    /// # Panics
+    /// Never: the plaza is part of the program.
+    #[must_use]
+    pub fn plaza(scheme: Scheme, seed: u64) -> Self {
+        let place = plaza::place().expect("the plaza's files were built in");
+        Self::new(&place, scheme, 4, 4, seed)
+    }
+
+    /// The name of the server in `seat`.
+    #[must_use]
+    pub fn name(&self, seat: usize) -> PublicKey {
+        self.keys[seat].public()
+    }
+
+    /// The key of a player; player 0 is the admin.
+    #[must_use]
+    pub fn player(&self, number: u64) -> Arc<dyn Sign> {
+        self.scheme.key(PLAYER_KEYS + number)
+    }
+
+    /// What worlds of this sim use.
+    #[must_use]
+    pub fn tools(&self) -> Tools {
+        Tools::new(Arc::clone(&self.verifier))
+    }
+
+    /// The world before the first turn.
+    #[must_use]
+    pub fn beginning(&self) -> World {
+        self.beginning.clone()
+    }
+
+    /// Where agreement starts from before the first turn.
+    ///
+    /// # Panics
+    /// Never: a world at genesis knows its first validators.
+    #[must_use]
+    pub fn base(&self) -> Base {
+        let set = self.beginning.validators(Height(1));
+        let set = set.expect("a world at genesis knows its first validators");
+        Base::genesis(Millis(0), self.beginning.root(), set)
+    }
+
+    /// Somebody who knows nothing but the genesis.
+    ///
+    /// # Panics
+    /// Never: a world at genesis knows its first validators.
+    #[must_use]
+    pub fn light(&self) -> LightClient {
+        let set = self.beginning.validators(Height(1));
+        let set = set.expect("a world at genesis knows its first validators");
+        LightClient::new(self.sim, Height(1), set.clone(), Arc::clone(&self.verifier))
+    }
+
+    /// How the server in `seat` is set up in one of its lives.
+    #[must_use]
+    pub fn config(&self, seat: usize, wall: Millis) -> Config {
+        let ticks = u64::from(self.genesis.parameters.ticks_per_turn);
+        let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
+        let life = wire::encode(&(self.seed, seat as u64, wall));
+        Config {
+            sim: self.sim,
+            genesis: Arc::clone(&self.encoded),
+            agreement: consensus::Config {
+                sim: self.sim,
+                engine: ENGINE,
+                turn_length,
+                signer: Arc::clone(&self.keys[seat]),
+                scheme: Arc::clone(&self.verifier),
+                // The log says whether this server may sign.
+                fresh_key: false,
+                patience: self.patience,
+            },
+            turns_per_second: u32::try_from(1_000 / turn_length).unwrap_or(1).max(1),
+            snapshot_turns: self.snapshot_turns,
+            seed: Digest::of("metatopia simulated life v1", &life).0,
+        }
+    }
+
+    /// Applies a decided turn, with whatever panics in it.
+    #[must_use]
+    pub fn apply(&self, world: &mut World, turn: &Turn) -> Applied {
+        if let Some(trap) = self.trap {
+            let acts = turn.body.acts().iter();
+            let panic_in = acts
+                .filter(|act| trap(&act.envelope))
+                .map(|act| act.id())
+                .collect();
+            world.inject(Faults { panic_in });
+        }
+        world.apply(turn, &Serial)
+    }
+}
+
+/// Where the server in `seat` is reached, in a world without addresses.
+#[must_use]
+pub(crate) fn contact(seat: usize) -> Contact {
+    Contact {
+        peer_id: format!("seat-{seat}"),
+        address: format!("/seat/{seat}"),
+    }
+}

@@ -1,0 +1,3 @@
+//! Whole servers and real sessions in the simulated world.
+
+mod plaza;

@@ -1,0 +1,43 @@
+//! Four servers play the plaza, and people walk, push and talk there.
+
+use std::time::Duration;
+
+use metatopia_world::Conditions;
+use metatopia_world::agreement::Scheme;
+use metatopia_world::replica::{Account, Manner, Person, Setting, Stage};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// People at all four servers for some seconds.
+fn visit(scheme: Scheme, seed: u64, people: u64, seconds: u32) -> Account {
+    let mut stage = Stage::new(Setting::plaza(scheme, seed), Conditions::calm(20));
+    let until = seconds * SECOND;
+    for number in 1..=people {
+        let person = Person::new(
+            stage.setting(),
+            number,
+            number as usize % 4,
+            Manner::lively(until),
+        );
+        stage.invite(Duration::from_millis(100 * number), person);
+    }
+    stage.run_until(until);
+    stage.finish(10 * SECOND)
+}
+
+#[test]
+fn people_on_the_plaza_get_receipts_that_every_log_holds() {
+    let account = visit(Scheme::StandIn, 1, 8, 10);
+
+    account.assert_sound();
+    for person in &account.people {
+        let done = person.receipted().count();
+        println!(
+            "{}: {} deeds, {done} receipted, {:?}",
+            person.name,
+            person.deeds.len(),
+            person.waits().max()
+        );
+    }
+    println!("turns {} acts {}", account.turns, account.acts);
+}
