@@ -4,6 +4,7 @@
 //! standard output, one JSON object per line with `--json`; everything else goes to standard error.
 
 mod arguments;
+mod bench;
 mod bots;
 mod client;
 mod console;
@@ -88,6 +89,11 @@ enum Command {
         #[command(subcommand)]
         command: script::ScriptCommand,
     },
+    /// Measure this machine against the figures that are promised.
+    Bench {
+        #[command(subcommand)]
+        command: bench::BenchCommand,
+    },
 }
 
 fn after_help() -> String {
@@ -114,18 +120,12 @@ pub fn main() -> ExitCode {
             // Help and version are results; all else is usage. Without a place to print there is
             // nobody to tell.
             let _ = error.print();
-            let exit = if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Ok
-            };
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             return exit.into();
         }
     };
     let console = Console::new(cli.json);
-    let command = cli
-        .command
-        .unwrap_or_else(|| Command::Up(up::UpArgs::default()));
+    let command = cli.command.unwrap_or_else(|| Command::Up(up::UpArgs::default()));
     match run(command, console) {
         Ok(()) => Exit::Ok.into(),
         Err(failure) => {
@@ -151,6 +151,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
             script::ScriptCommand::Check(args) => script::check(&args, console),
             script::ScriptCommand::List(args) => wait(script::list(args, console)),
         },
+        Command::Bench { command } => wait(bench::run(command, console)),
     }
 }
 
@@ -165,3 +166,6 @@ fn wait<F: Future<Output = Result<(), Failure>>>(command: F) -> Result<(), Failu
     runtime.shutdown_background();
     result
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,33 +79,15 @@ impl fmt::Display for Summary {
         writeln!(f, "refused       {}", self.refused)?;
         writeln!(f, "unanswered    {}", self.unanswered)?;
         writeln!(f, "lost          {}", self.lost)?;
-        write!(
-            f,
-            "act to receipt  p50 {} ms, p99 {} ms",
-            self.p50_ms, self.p99_ms
-        )
+        write!(f, "act to receipt  p50 {} ms, p99 {} ms", self.p50_ms, self.p99_ms)
     }
 }
 
 pub(super) async fn run(args: BotsArgs, console: Console) -> Result<(), Failure> {
     let trust = args.at.learn().await?;
-    let BotsArgs {
-        count,
-        rate,
-        duration,
-        seed,
-        ..
-    } = args;
-    console.note(&format!(
-        "{count} players act for {} s",
-        duration.as_secs_f32()
-    ));
-    let crowd = Crowd {
-        count,
-        rate,
-        duration,
-        seed,
-    };
+    let BotsArgs { count, rate, duration, seed, .. } = args;
+    console.note(&format!("{count} players act for {} s", duration.as_secs_f32()));
+    let crowd = Crowd { count, rate, duration, seed };
     let tally = play(&args.at.node, &trust, crowd).await?;
     console.note("reading all turns again");
     let (lost, reread) = reread::lost(&args.at.node, &trust, tally.receipts()).await;
@@ -129,12 +111,7 @@ pub(super) async fn measure(
 
 /// The verdict on a run.
 fn judge(summary: &Summary) -> Result<(), Failure> {
-    let Summary {
-        lost,
-        unanswered,
-        acknowledged,
-        ..
-    } = *summary;
+    let Summary { lost, unanswered, acknowledged, .. } = *summary;
     if lost > 0 {
         let message = format!("{lost} acts have a receipt and are in no turn of some server");
         return Err(Failure::unverified(message));
@@ -147,21 +124,13 @@ fn judge(summary: &Summary) -> Result<(), Failure> {
 }
 
 async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, Failure> {
-    let Crowd {
-        count,
-        rate,
-        duration,
-        seed,
-    } = crowd;
+    let Crowd { count, rate, duration, seed } = crowd;
     let deadline = Instant::now() + ENTER;
     let entering = (0..count).map(|index| {
         let first = index as usize % nodes.len();
         let nodes = [&nodes[first..], &nodes[..first]].concat();
         let pattern = Pattern::new(seed, u64::from(index));
-        tokio::time::timeout_at(
-            deadline,
-            Player::enter(nodes, trust.clone(), index, pattern),
-        )
+        tokio::time::timeout_at(deadline, Player::enter(nodes, trust.clone(), index, pattern))
     });
     let mut players = Vec::new();
     for entered in join_all(entering).await {
@@ -170,14 +139,11 @@ async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, F
     }
     let pace = Duration::from_secs(1) / rate;
     let begin = Instant::now();
-    let playing = players
-        .into_iter()
-        .zip(0..)
-        .map(|(player, index): (Player, u32)| {
-            // Spread over the pace, so that the crowd does not act as one.
-            let first = begin + pace * index / count;
-            tokio::spawn(player.play(first, pace, begin + duration))
-        });
+    let playing = players.into_iter().zip(0..).map(|(player, index): (Player, u32)| {
+        // Spread over the pace, so that the crowd does not act as one.
+        let first = begin + pace * index / count;
+        tokio::spawn(player.play(first, pace, begin + duration))
+    });
     let mut all = Tally::default();
     for played in join_all(playing.collect::<Vec<_>>()).await {
         let tally = played.map_err(|error| Failure::failed(format!("a player: {error}")))?;
@@ -212,27 +178,8 @@ mod tests {
     fn a_lost_act_fails_the_run_and_a_refused_one_does_not() {
         let exit = |summary: Summary| judge(&summary).map_err(|failure| failure.exit);
         assert_eq!(exit(FINE), Ok(()));
-        assert_eq!(
-            exit(Summary {
-                lost: 1,
-                unanswered: 1,
-                ..FINE
-            }),
-            Err(Exit::Unverified)
-        );
-        assert_eq!(
-            exit(Summary {
-                unanswered: 1,
-                ..FINE
-            }),
-            Err(Exit::TimedOut)
-        );
-        assert_eq!(
-            exit(Summary {
-                acknowledged: 0,
-                ..FINE
-            }),
-            Err(Exit::TimedOut)
-        );
+        assert_eq!(exit(Summary { lost: 1, unanswered: 1, ..FINE }), Err(Exit::Unverified));
+        assert_eq!(exit(Summary { unanswered: 1, ..FINE }), Err(Exit::TimedOut));
+        assert_eq!(exit(Summary { acknowledged: 0, ..FINE }), Err(Exit::TimedOut));
     }
 }

@@ -77,9 +77,7 @@ async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
             return Err(Failure::refused(format!("the login was refused: {why}")));
         }
         Fate::Refused(why) => {
-            return Err(Failure::refused(format!(
-                "the node refused the login: {why}"
-            )));
+            return Err(Failure::refused(format!("the node refused the login: {why}")));
         }
         Fate::Waiting | Fate::Placed { .. } => {
             return Err(
@@ -88,9 +86,7 @@ async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
         }
     }
     let place = printable(&room.driver.trust().genesis.name);
-    room.note(&format!(
-        "You are in {place}. `look` describes it, `help` lists the commands."
-    ));
+    room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
     Ok(())
 }
 

@@ -34,11 +34,7 @@ impl Console {
 
     /// A result: one line of JSON, or words.
     pub(crate) fn show<T: Serialize + Display>(&self, value: &T) -> Result<(), Failure> {
-        if self.json {
-            self.json(value)
-        } else {
-            self.line(&value.to_string())
-        }
+        if self.json { self.json(value) } else { self.line(&value.to_string()) }
     }
 
     /// One object on one line.
@@ -51,13 +47,11 @@ impl Console {
     /// A line on standard output.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        writeln!(out, "{text}")
-            .and_then(|()| out.flush())
-            .map_err(|error| match error.kind() {
-                // Whoever read has enough.
-                io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
-                _ => Failure::failed(format!("cannot write to standard output: {error}")),
-            })
+        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
+            // Whoever read has enough.
+            io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
+            _ => Failure::failed(format!("cannot write to standard output: {error}")),
+        })
     }
 
     /// Progress, for people who watch: nothing when objects are wanted.
@@ -78,11 +72,7 @@ impl Console {
         if failure.message.is_empty() {
             return;
         }
-        let label = if self.error_color {
-            "\x1b[1;31merror:\x1b[0m"
-        } else {
-            "error:"
-        };
+        let label = if self.error_color { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
         self.warn(&format!("{label} {failure}"));
     }
 

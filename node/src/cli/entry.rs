@@ -43,11 +43,7 @@ impl fmt::Display for Entry {
         writeln!(f, "place    {}", self.index)?;
         writeln!(f, "outcome  {outcome}")?;
         writeln!(f, "act      {}", self.act)?;
-        write!(
-            f,
-            "receipt  metatopia receipt {} {} {}",
-            self.author, self.lane, self.seq
-        )
+        write!(f, "receipt  metatopia receipt {} {} {}", self.author, self.lane, self.seq)
     }
 }
 

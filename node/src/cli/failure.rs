@@ -16,19 +16,13 @@ pub struct Failure {
 impl Failure {
     /// A failure with any code.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            message: message.into(),
-        }
+        Self { exit, message: message.into() }
     }
 
     /// Everything was said already; only the code is left.
     #[must_use]
     pub const fn quiet(exit: Exit) -> Self {
-        Self {
-            exit,
-            message: String::new(),
-        }
+        Self { exit, message: String::new() }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -79,10 +73,7 @@ mod tests {
     #[test]
     fn advice_follows_the_fact_and_keeps_the_code() {
         let failure = Failure::not_found("no script 9 runs there").hint("see `script list`");
-        assert_eq!(
-            failure.to_string(),
-            "no script 9 runs there; see `script list`"
-        );
+        assert_eq!(failure.to_string(), "no script 9 runs there; see `script list`");
         assert_eq!(failure.exit, Exit::NotFound);
     }
 

@@ -10,6 +10,8 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use metatopia_scenarios::golden;
+use metatopia_sim::Serial;
 use metatopia_store::FileName;
 use metatopia_types::HeaderId;
 use serde::Serialize;
@@ -27,6 +29,10 @@ pub(super) enum LogCommand {
         must be the one\nthat more than two thirds of the servers signed. Exit code 5, and the \
         height, when anything is wrong;\n6 when two logs are each in order and differ.")]
     Verify(VerifyArgs),
+    /// Replay the log that is part of this program, and compare its roots with those that every
+    /// build on every machine must come to.
+    #[command(after_help = "A machine on which this fails must not serve a sim: exit code 5.")]
+    Golden,
 }
 
 #[derive(Debug, Args)]
@@ -57,20 +63,11 @@ struct Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            dir,
-            height,
-            acts,
-            records,
-            ..
-        } = self;
+        let Self { dir, height, acts, records, .. } = self;
         if let Some(error) = &self.error {
             return write!(f, "{dir}: WRONG at height {height}: {error}");
         }
-        write!(
-            f,
-            "{dir}: in order up to height {height}, {acts} acts, {records} records"
-        )?;
+        write!(f, "{dir}: in order up to height {height}, {acts} acts, {records} records")?;
         if let Some(root) = &self.root {
             write!(f, ", root {root}")?;
         }
@@ -82,7 +79,36 @@ impl fmt::Display for Verdict {
 }
 
 pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> {
-    let LogCommand::Verify(args) = command;
+    match command {
+        LogCommand::Verify(args) => verify_all(&args, console),
+        LogCommand::Golden => golden(console),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Golden {
+    ok: bool,
+    turns: u64,
+    root: String,
+}
+
+impl fmt::Display for Golden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { turns, root, .. } = self;
+        write!(f, "golden log: {turns} turns, root {root}, as everywhere")
+    }
+}
+
+fn golden(console: Console) -> Result<(), Failure> {
+    let mut turns = 0;
+    let root = golden::replay(&Serial, |world| turns = world.height().0).map_err(|error| {
+        Failure::unverified(format!("the golden log: {error}"))
+            .hint("this build or machine computes another world; it must not serve one")
+    })?;
+    console.show(&Golden { ok: true, turns, root: root.to_string() })
+}
+
+fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
     let servers = data_directories(&args.dir)?;
     let (mut wrong, mut chains) = (Vec::new(), Vec::new());
     for dir in &servers {
@@ -92,10 +118,9 @@ pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> 
         let verdict = verdict(dir, &checked);
         console.show(&verdict)?;
         match &verdict.error {
-            Some(error) => wrong.push(format!(
-                "{} at height {}: {error}",
-                verdict.dir, verdict.height
-            )),
+            Some(error) => {
+                wrong.push(format!("{} at height {}: {error}", verdict.dir, verdict.height))
+            }
             None => chains.push((verdict.dir, checked.turns)),
         }
     }
@@ -118,11 +143,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
         server: checked.server.map(|server| server.to_string()),
         sim: checked.sim.map(|sim| sim.to_string()),
         ok: checked.wrong.is_none(),
-        height: if checked.wrong.is_some() {
-            sound + 1
-        } else {
-            sound
-        },
+        height: if checked.wrong.is_some() { sound + 1 } else { sound },
         root: checked.root.map(|root| root.to_string()),
         acts: checked.acts,
         records: checked.records,
@@ -170,41 +191,4 @@ fn split(chains: &[(String, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use metatopia_types::Digest;
-
-    use super::*;
-
-    fn chain(name: &str, turns: &[u8]) -> (String, Vec<HeaderId>) {
-        (
-            name.to_owned(),
-            turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect(),
-        )
-    }
-
-    #[test]
-    fn logs_of_different_length_are_the_same_history() {
-        assert_eq!(split(&[chain("a", &[1, 2, 3]), chain("b", &[1, 2])]), None);
-        assert_eq!(split(&[chain("a", &[]), chain("b", &[1, 2])]), None);
-        assert_eq!(split(&[]), None);
-    }
-
-    #[test]
-    fn the_first_height_that_differs_is_named() {
-        let chains = [
-            chain("a", &[1, 2, 3]),
-            chain("b", &[1, 2, 3]),
-            chain("c", &[1, 9, 3]),
-        ];
-        assert_eq!(split(&chains), Some(("a", "c", 2)));
-    }
-
-    #[test]
-    fn an_empty_place_holds_no_servers() {
-        let dir = std::env::temp_dir().join(format!("metatopia-no-servers-{}", std::process::id()));
-        assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
-        fs::create_dir(&dir).unwrap();
-        assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
-        fs::remove_dir(&dir).unwrap();
-    }
-}
+mod tests;

@@ -23,12 +23,10 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub(super) enum NodeCommand {
     /// Run one server until it is told to stop (Ctrl-C, or SIGTERM).
-    #[command(
-        after_help = "A value is taken from its flag, else from the environment \
+    #[command(after_help = "A value is taken from its flag, else from the environment \
         (METATOPIA_HTTP_LISTEN for --http-listen), else from the file, else it has a default.\n\
         Unknown keys and variables are errors. `metatopia up` writes such files: \
-        server-0/metatopia.toml in its data directory."
-    )]
+        server-0/metatopia.toml in its data directory.")]
     Run(Box<RunArgs>),
 }
 
@@ -74,22 +72,15 @@ fn filter(level: LogLevel) -> String {
 
 fn settle(args: &RunArgs) -> Result<Settings, ConfigError> {
     let environment = config::environment(config::variables())?;
-    let file = args
-        .config
-        .as_deref()
-        .map(config::read)
-        .transpose()?
-        .unwrap_or_default();
+    let file = args.config.as_deref().map(config::read).transpose()?.unwrap_or_default();
     config::settle([args.flags.clone(), environment, file])
 }
 
 /// Turns true when this process shall stop.
 fn stop_signal(with_stdin: bool) -> io::Result<watch::Receiver<bool>> {
     let (stop, stopped) = watch::channel(false);
-    let (mut interrupt, mut terminate) = (
-        signal(SignalKind::interrupt())?,
-        signal(SignalKind::terminate())?,
-    );
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -130,10 +121,7 @@ impl From<ServerError> for Failure {
                 Exit::NotFound
             }
             ServerError::Genesis { .. } => Exit::Usage,
-            ServerError::Store {
-                source: OpenError::Identity(_),
-                ..
-            } => Exit::Usage,
+            ServerError::Store { source: OpenError::Identity(_), .. } => Exit::Usage,
             ServerError::Store { .. }
             | ServerError::Log { .. }
             | ServerError::Record { .. }

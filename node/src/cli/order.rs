@@ -13,10 +13,8 @@ use super::{arguments, console::Console, failure::Failure, session::NodeArgs};
 #[derive(Debug, Subcommand)]
 pub(super) enum OrderCommand {
     /// Print the events that a script got in a turn, in the order it got them.
-    #[command(
-        after_help = "Each script has its own order, known only once the turn is decided, \
-        and the same on every server.\n`metatopia script list` prints the numbers of scripts."
-    )]
+    #[command(after_help = "Each script has its own order, known only once the turn is decided, \
+        and the same on every server.\n`metatopia script list` prints the numbers of scripts.")]
     Show(ShowArgs),
 }
 
@@ -42,12 +40,7 @@ struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            place,
-            tick,
-            sender,
-            event,
-        } = self;
+        let Self { place, tick, sender, event } = self;
         let event = printable(event);
         match sender {
             0 => write!(f, "{place:>4}  tick {tick}  from the sim  {event}"),
@@ -69,12 +62,7 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
     }
     for (place, entry) in entries.into_iter().enumerate() {
         let (tick, sender) = (entry.tick.0, entry.sender.0);
-        console.show(&Place {
-            place,
-            tick,
-            sender,
-            event: entry.event,
-        })?;
+        console.show(&Place { place, tick, sender, event: entry.event })?;
     }
     Ok(())
 }
@@ -85,18 +73,10 @@ mod tests {
 
     #[test]
     fn a_line_names_tick_sender_and_event() {
-        let mut place = Place {
-            place: 3,
-            tick: 61,
-            sender: 0,
-            event: "tick".into(),
-        };
+        let mut place = Place { place: 3, tick: 61, sender: 0, event: "tick".into() };
         assert_eq!(place.to_string(), "   3  tick 61  from the sim  tick");
         place.sender = 9;
         place.event = "chat \"a\x1bb\"".into();
-        assert_eq!(
-            place.to_string(),
-            "   3  tick 61  from object 9  chat \"a b\""
-        );
+        assert_eq!(place.to_string(), "   3  tick 61  from object 9  chat \"a b\"");
     }
 }

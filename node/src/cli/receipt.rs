@@ -15,11 +15,9 @@ use crate::client_driver::{Driver, ProofError};
 
 /// `receipt`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Author, lane and sequence are what `say --json` prints.\n\n\
+#[command(after_help = "Author, lane and sequence are what `say --json` prints.\n\n\
     A receipt needs no trust in the node: it is checked against the sim's genesis. Outcomes stay \n\
-    provable for 64 turns; later they are only what the node says."
-)]
+    provable for 64 turns; later they are only what the node says.")]
 pub(super) struct ReceiptArgs {
     /// The author's public key.
     author: PublicKey,
@@ -42,24 +40,16 @@ pub(super) async fn run(args: ReceiptArgs, console: Console) -> Result<(), Failu
 
 async fn fetch(driver: &mut Driver, args: &ReceiptArgs) -> Result<Entry, Failure> {
     let place = (args.author, args.lane, args.seq);
-    let found = driver
-        .prove_receipt(place, ANSWER)
-        .await
-        .map_err(|error| match error {
-            ProofError::Unknown => {
-                let ReceiptArgs {
-                    author, lane, seq, ..
-                } = args;
-                Failure::not_found(format!("no act {author} {lane} {seq} is remembered there"))
-                    .hint("it was never decided, or is too old for that node")
-            }
-            error => error.into(),
-        })?;
+    let found = driver.prove_receipt(place, ANSWER).await.map_err(|error| match error {
+        ProofError::Unknown => {
+            let ReceiptArgs { author, lane, seq, .. } = args;
+            Failure::not_found(format!("no act {author} {lane} {seq} is remembered there"))
+                .hint("it was never decided, or is too old for that node")
+        }
+        error => error.into(),
+    })?;
     let id = found.act.id();
-    let proven = match driver
-        .prove_outcome((found.height, found.index), id, PROVEN)
-        .await
-    {
+    let proven = match driver.prove_outcome((found.height, found.index), id, PROVEN).await {
         Ok(outcome) => Some(outcome),
         Err(ProofError::Unknown) => None,
         Err(error) => return Err(error.into()),

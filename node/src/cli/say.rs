@@ -51,9 +51,7 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
 }
 
 async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
-    let login = driver
-        .submit(args.player.login(&driver.author()), Vec::new())
-        .await?;
+    let login = driver.submit(args.player.login(&driver.author()), Vec::new()).await?;
     let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
     let words = driver.submit(act, blobs).await?;
     let decided = timeout(DECIDED, decide(driver, &[login.act, words.act])).await;
@@ -62,16 +60,11 @@ async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
             .hint("see `metatopia status`")
     })??;
     let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
-    if let Outcome::Refused(why) = driver
-        .prove_outcome(place(login), login.act, PROVEN)
-        .await?
-    {
+    if let Outcome::Refused(why) = driver.prove_outcome(place(login), login.act, PROVEN).await? {
         return Err(Failure::refused(format!("the login was refused: {why}")));
     }
     let (height, index) = place(words);
-    let outcome = driver
-        .prove_outcome((height, index), words.act, PROVEN)
-        .await?;
+    let outcome = driver.prove_outcome((height, index), words.act, PROVEN).await?;
     Ok(Entry {
         act: words.act.to_string(),
         author: driver.author().to_string(),
@@ -92,9 +85,7 @@ async fn decide(
     let mut places = BTreeMap::new();
     while places.len() < acts.len() {
         match driver.news().await {
-            News::Receipted {
-                act, height, index, ..
-            } if acts.contains(&act) => {
+            News::Receipted { act, height, index, .. } if acts.contains(&act) => {
                 places.insert(act, (height, index));
             }
             News::Refused { act, why } if acts.contains(&act) => {

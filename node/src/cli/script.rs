@@ -52,21 +52,10 @@ pub(super) fn check(args: &CheckArgs, console: Console) -> Result<(), Failure> {
     let found = diagnose(&source);
     let ok = found.is_empty();
     if console.is_json() {
-        let mistake = |d: &Diagnostic| Mistake {
-            line: d.line,
-            column: d.column,
-            message: d.message.clone(),
-        };
-        console.json(&Verdict {
-            file,
-            ok,
-            diagnostics: found.iter().map(mistake).collect(),
-        })?;
-        return if ok {
-            Ok(())
-        } else {
-            Err(Failure::quiet(Exit::Failed))
-        };
+        let mistake =
+            |d: &Diagnostic| Mistake { line: d.line, column: d.column, message: d.message.clone() };
+        console.json(&Verdict { file, ok, diagnostics: found.iter().map(mistake).collect() })?;
+        return if ok { Ok(()) } else { Err(Failure::quiet(Exit::Failed)) };
     }
     if ok {
         return console.line(&format!("{file}: {}", console.verdict(true, "fine")));
@@ -87,11 +76,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     };
     let mut bytes = Vec::new();
     let limit = FILE_BYTES_MAX as u64 + 1;
-    File::open(path)
-        .map_err(failed)?
-        .take(limit)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
+    File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > FILE_BYTES_MAX {
         let message =
             format!("{name} is longer than {FILE_BYTES_MAX} bytes, the most a script has");
@@ -105,14 +90,8 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// The complaint, the line it is about, and a mark under the column.
 fn explain(file: &str, source: &str, diagnostic: &Diagnostic) -> String {
-    let Diagnostic {
-        line,
-        column,
-        message,
-    } = diagnostic;
-    let text = usize::try_from(*line)
-        .ok()
-        .and_then(|n| source.lines().nth(n.checked_sub(1)?));
+    let Diagnostic { line, column, message } = diagnostic;
+    let text = usize::try_from(*line).ok().and_then(|n| source.lines().nth(n.checked_sub(1)?));
     let Some(text) = text else {
         return format!("{file}: {message}");
     };
@@ -137,24 +116,16 @@ struct Running {
 
 impl fmt::Display for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            script,
-            object,
-            name,
-            package,
-        } = self;
+        let Self { script, object, name, package } = self;
         let name = metatopia_client::text::printable(name);
-        write!(
-            f,
-            "{script:>5}  on {name} (object {object}), package {package}"
-        )
+        write!(f, "{script:>5}  on {name} (object {object}), package {package}")
     }
 }
 
 pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure> {
     let Answer::Scripts(scripts) = args.ask(Question::Scripts).await? else {
         return Err(
-            Failure::timed_out("the node is too busy to list its scripts").hint("try again"),
+            Failure::timed_out("the node is too busy to list its scripts").hint("try again")
         );
     };
     for entry in scripts {
@@ -173,21 +144,14 @@ mod tests {
     use super::*;
 
     fn at(line: u32, column: u32) -> Diagnostic {
-        Diagnostic {
-            line,
-            column,
-            message: "oh no".into(),
-        }
+        Diagnostic { line, column, message: "oh no".into() }
     }
 
     #[test]
     fn the_mark_stands_under_the_column() {
         let source = "let a = 1;\n\tlet b = ;\n";
         let said = explain("a.rhai", source, &at(2, 10));
-        assert_eq!(
-            said,
-            "a.rhai:2:10: oh no\n 2 | \tlet b = ;\n   | \t        ^"
-        );
+        assert_eq!(said, "a.rhai:2:10: oh no\n 2 | \tlet b = ;\n   | \t        ^");
     }
 
     #[test]
@@ -199,13 +163,7 @@ mod tests {
 
     #[test]
     fn a_mark_past_the_end_of_a_line_stands_behind_it() {
-        assert_eq!(
-            explain("a", "xy", &at(1, 3)),
-            "a:1:3: oh no\n 1 | xy\n   |   ^"
-        );
-        assert_eq!(
-            explain("a", "xy", &at(1, 99)),
-            "a:1:99: oh no\n 1 | xy\n   |   ^"
-        );
+        assert_eq!(explain("a", "xy", &at(1, 3)), "a:1:3: oh no\n 1 | xy\n   |   ^");
+        assert_eq!(explain("a", "xy", &at(1, 99)), "a:1:99: oh no\n 1 | xy\n   |   ^");
     }
 }

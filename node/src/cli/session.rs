@@ -110,13 +110,7 @@ pub(super) fn login(name: Option<&str>, author: &PublicKey) -> Act {
     let [red, green, blue, ..] = author.0;
     // Colours from the key, so that guests can be told apart; never too dark to be seen.
     let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
-    Act::Login {
-        name,
-        look: Look {
-            color,
-            ..Look::default()
-        },
-    }
+    Act::Login { name, look: Look { color, ..Look::default() } }
 }
 
 impl From<EntranceError> for Failure {
@@ -125,18 +119,16 @@ impl From<EntranceError> for Failure {
             EntranceError::Http { error, .. } => http_exit(error),
             EntranceError::Offer { .. } => Exit::Failed,
             EntranceError::OtherSim { .. } => Exit::Unverified,
-            EntranceError::Connect {
-                error: ConnectError::WrongCertificate { .. },
-                ..
-            } => Exit::Unverified,
+            EntranceError::Connect { error: ConnectError::WrongCertificate { .. }, .. } => {
+                Exit::Unverified
+            }
             EntranceError::Connect { .. } => Exit::TimedOut,
         };
         let failure = Self::new(exit, error.to_string());
         match &error {
-            EntranceError::Http {
-                error: HttpError::Unreachable(_),
-                ..
-            } => failure.hint("`metatopia up` starts servers here, --node names another place"),
+            EntranceError::Http { error: HttpError::Unreachable(_), .. } => {
+                failure.hint("`metatopia up` starts servers here, --node names another place")
+            }
             EntranceError::OtherSim { .. } => failure.hint("leave out --sim, or ask another node"),
             _ => failure,
         }
@@ -148,9 +140,7 @@ pub(super) fn http_exit(error: &HttpError) -> Exit {
     match error {
         HttpError::Unreachable(_) | HttpError::TimedOut => Exit::TimedOut,
         HttpError::Status { code: 404, .. } => Exit::NotFound,
-        HttpError::Status {
-            code: 503 | 504, ..
-        } => Exit::TimedOut,
+        HttpError::Status { code: 503 | 504, .. } => Exit::TimedOut,
         HttpError::Status { .. } | HttpError::Malformed(_) => Exit::Failed,
     }
 }
@@ -234,12 +224,7 @@ mod tests {
         let unreachable = HttpError::Unreachable("nobody listens there".into());
         assert_eq!(http_exit(&unreachable), Exit::TimedOut);
         assert_eq!(http_exit(&HttpError::TimedOut), Exit::TimedOut);
-        let status = |code| {
-            http_exit(&HttpError::Status {
-                code,
-                said: String::new(),
-            })
-        };
+        let status = |code| http_exit(&HttpError::Status { code, said: String::new() });
         assert_eq!(status(404), Exit::NotFound);
         assert_eq!(status(503), Exit::TimedOut);
         assert_eq!(status(400), Exit::Failed);

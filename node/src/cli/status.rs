@@ -66,7 +66,11 @@ impl Status {
             None => "/api/status".to_owned(),
         };
         http::get(node.join(&path)).await.map_err(|error| {
-            let failure = Failure::new(http_exit(&error), format!("{node} {error}"));
+            let message = match at {
+                Some(height) => format!("no root after height {height} from {node}: it {error}"),
+                None => format!("{node} {error}"),
+            };
+            let failure = Failure::new(http_exit(&error), message);
             match failure.exit {
                 Exit::TimedOut => failure.hint("is a server running there?"),
                 _ => failure,
@@ -82,24 +86,12 @@ impl fmt::Display for Status {
         writeln!(f, "state       {state}")?;
         writeln!(f, "height      {}", self.height)?;
         writeln!(f, "tick        {}", self.tick)?;
-        writeln!(
-            f,
-            "root        {} after height {}",
-            self.root, self.root_height
-        )?;
-        writeln!(
-            f,
-            "proposer    {}",
-            self.proposer.as_deref().unwrap_or("not known yet")
-        )?;
+        writeln!(f, "root        {} after height {}", self.root, self.root_height)?;
+        writeln!(f, "proposer    {}", self.proposer.as_deref().unwrap_or("not known yet"))?;
         writeln!(f, "validators  {}", self.validators.len())?;
         writeln!(f, "peers       {}", self.peers)?;
         write!(f, "clients     {}", self.clients)?;
-        if let Some(reason) = self
-            .more
-            .get("waiting_for")
-            .and_then(|reason| reason.as_str())
-        {
+        if let Some(reason) = self.more.get("waiting_for").and_then(|reason| reason.as_str()) {
             write!(f, "\nwaiting for {reason}")?;
         }
         Ok(())
@@ -129,10 +121,7 @@ mod tests {
     fn fields_of_later_versions_are_passed_on() {
         let status: Status = serde_json::from_str(SAID).unwrap();
         let again = serde_json::to_value(&status).unwrap();
-        assert_eq!(
-            again,
-            serde_json::from_str::<serde_json::Value>(SAID).unwrap()
-        );
+        assert_eq!(again, serde_json::from_str::<serde_json::Value>(SAID).unwrap());
     }
 
     #[test]

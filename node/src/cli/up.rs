@@ -47,12 +47,7 @@ pub(super) struct UpArgs {
 
 impl Default for UpArgs {
     fn default() -> Self {
-        Self {
-            servers: None,
-            data_dir: None,
-            http_port: HTTP_PORT,
-            exit_after: None,
-        }
+        Self { servers: None, data_dir: None, http_port: HTTP_PORT, exit_after: None }
     }
 }
 
@@ -79,10 +74,7 @@ struct ServerLine {
 impl fmt::Display for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "The plaza is open: sim {}", self.sim)?;
-        for ServerLine {
-            index, pid, http, ..
-        } in &self.servers
-        {
+        for ServerLine { index, pid, http, .. } in &self.servers {
             writeln!(f, "  server {index}  {http}  (process {pid})")?;
         }
         writeln!(f, "kept in {}\n", self.data_dir.display())?;
@@ -93,10 +85,7 @@ impl fmt::Display for Ready {
         writeln!(f, "Walk in from another terminal:")?;
         writeln!(f, "  metatopia keys new --out me.key")?;
         writeln!(f, "  metatopia client --key me.key{node}\n")?;
-        write!(
-            f,
-            "Ctrl-C stops it; the next start goes on where it stopped."
-        )
+        write!(f, "Ctrl-C stops it; the next start goes on where it stopped.")
     }
 }
 
@@ -112,13 +101,7 @@ struct Died {
 
 impl fmt::Display for Died {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            died,
-            pid,
-            status,
-            alive,
-            needed,
-        } = self;
+        let Self { died, pid, status, alive, needed } = self;
         write!(f, "server {died} (process {pid}) ended: {status}; ")?;
         write!(f, "{alive} live, {needed} are needed")
     }
@@ -134,10 +117,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let world = World::open_or_create(&path, servers.unwrap_or(SERVERS))?;
     world.check_count(servers)?;
     let count = world.servers().len();
-    console.note(&format!(
-        "starting {count} servers in {}",
-        world.path().display()
-    ));
+    console.note(&format!("starting {count} servers in {}", world.path().display()));
     let mut cluster = Cluster::start(&world, args.http_port)?;
     let outcome = tokio::select! {
         outcome = live(&mut cluster, &world, args.exit_after, console) => outcome,
@@ -176,13 +156,7 @@ async fn watch(cluster: &mut Cluster, console: Console) -> Failure {
     loop {
         let Death { index, pid, status } = cluster.death().await;
         let alive = cluster.alive().await;
-        let died = Died {
-            died: index,
-            pid,
-            status,
-            alive,
-            needed,
-        };
+        let died = Died { died: index, pid, status, alive, needed };
         if console.is_json() {
             if let Err(failure) = console.json(&died) {
                 return failure;
@@ -222,18 +196,11 @@ fn ready(cluster: &Cluster, world: &World) -> Ready {
 fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Failure> {
     // As the XDG base directory specification has it: a relative path counts as not set.
     let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
-    let home = || {
-        variable("HOME")
-            .filter(|path| path.is_absolute())
-            .map(|h| h.join(".local/state"))
-    };
-    state
-        .or_else(home)
-        .map(|state| state.join("metatopia/plaza"))
-        .ok_or_else(|| {
-            Failure::usage("neither XDG_STATE_HOME nor HOME is set")
-                .hint("name a place by --data-dir")
-        })
+    let home =
+        || variable("HOME").filter(|path| path.is_absolute()).map(|h| h.join(".local/state"));
+    state.or_else(home).map(|state| state.join("metatopia/plaza")).ok_or_else(|| {
+        Failure::usage("neither XDG_STATE_HOME nor HOME is set").hint("name a place by --data-dir")
+    })
 }
 
 /// What people and supervisors stop a program with.
@@ -248,10 +215,7 @@ impl Stop {
             |error: io::Error| Failure::failed(format!("cannot wait for signals: {error}"));
         let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        Ok(Self {
-            interrupt,
-            terminate,
-        })
+        Ok(Self { interrupt, terminate })
     }
 
     async fn come(&mut self) {
@@ -291,12 +255,8 @@ mod tests {
     #[test]
     fn worlds_are_kept_where_the_user_keeps_state() {
         let set = |pairs: &'static [(&str, &str)]| {
-            let find = move |name: &str| {
-                pairs
-                    .iter()
-                    .find(|(n, _)| *n == name)
-                    .map(|(_, v)| v.into())
-            };
+            let find =
+                move |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into());
             default_dir(find)
         };
         let both: &[(&str, &str)] = &[("XDG_STATE_HOME", "/s"), ("HOME", "/h")];

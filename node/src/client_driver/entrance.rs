@@ -84,32 +84,16 @@ impl Entrance {
     /// # Errors
     /// See [`EntranceError`].
     pub async fn ask(url: &NodeUrl, pin: Option<SimId>) -> Result<Self, EntranceError> {
-        let offer: SessionOffer =
-            http::get(url.join("/api/session"))
-                .await
-                .map_err(|error| EntranceError::Http {
-                    url: url.clone(),
-                    error,
-                })?;
-        let bad = |what| EntranceError::Offer {
-            url: url.clone(),
-            what,
-        };
+        let offer: SessionOffer = http::get(url.join("/api/session"))
+            .await
+            .map_err(|error| EntranceError::Http { url: url.clone(), error })?;
+        let bad = |what| EntranceError::Offer { url: url.clone(), what };
         let sim: SimId = offer.sim.parse().map_err(|_| bad("a sim"))?;
         let server: PublicKey = offer.server.parse().map_err(|_| bad("a key"))?;
         if let Some(expected) = pin.filter(|expected| *expected != sim) {
-            return Err(EntranceError::OtherSim {
-                url: url.clone(),
-                expected,
-                found: sim,
-            });
+            return Err(EntranceError::OtherSim { url: url.clone(), expected, found: sim });
         }
-        Ok(Self {
-            url: url.clone(),
-            sim,
-            server,
-            offer,
-        })
+        Ok(Self { url: url.clone(), sim, server, offer })
     }
 
     /// Opens a session's carrier.
@@ -118,10 +102,7 @@ impl Entrance {
     /// See [`EntranceError`].
     pub async fn dial(&self) -> Result<Carrier, EntranceError> {
         let url = || self.url.clone();
-        let bad = || EntranceError::Offer {
-            url: url(),
-            what: "an address for sessions",
-        };
+        let bad = || EntranceError::Offer { url: url(), what: "an address for sessions" };
         let mut address = self.offer.quic;
         if address.ip().is_unspecified() {
             // It listens everywhere; then it is where it was asked.

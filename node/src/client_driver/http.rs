@@ -18,13 +18,13 @@ pub(crate) const REQUEST: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpError {
     /// Nobody listens there, or the connection broke.
-    #[error("{0}")]
+    #[error("is not reached: {0}")]
     Unreachable(String),
     /// Nothing came in time.
-    #[error("no answer within {} s", REQUEST.as_secs())]
+    #[error("gives no answer within {} s", REQUEST.as_secs())]
     TimedOut,
     /// The node refused the question.
-    #[error("answered {code}: {said}")]
+    #[error("answers {code}: {said}")]
     Status {
         /// The HTTP status.
         code: u16,
@@ -32,7 +32,7 @@ pub enum HttpError {
         said: String,
     },
     /// Whoever answers there is no node, or one of another version.
-    #[error("the answer is not that of a node: {0}")]
+    #[error("does not answer as a node does: {0}")]
     Malformed(String),
 }
 
@@ -45,9 +45,7 @@ pub(crate) async fn get<T: DeserializeOwned>(url: String) -> Result<T, HttpError
 /// Gets a path of a node.
 pub(crate) async fn get_text(url: String) -> Result<String, HttpError> {
     let request = spawn_blocking(move || blocking(&url));
-    request
-        .await
-        .map_err(|error| HttpError::Unreachable(error.to_string()))?
+    request.await.map_err(|error| HttpError::Unreachable(error.to_string()))?
 }
 
 fn blocking(url: &str) -> Result<String, HttpError> {
@@ -69,25 +67,17 @@ fn blocking(url: &str) -> Result<String, HttpError> {
     if code == 200 {
         return Ok(body);
     }
-    Err(HttpError::Status {
-        code,
-        said: said(&body),
-    })
+    Err(HttpError::Status { code, said: said(&body) })
 }
 
 /// The message of an error answer, in one short line.
 fn said(body: &str) -> String {
     let json: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = json.as_ref().and_then(|json| {
-        json.pointer("/error/message")
-            .or_else(|| json.pointer("/reason"))?
-            .as_str()
+        json.pointer("/error/message").or_else(|| json.pointer("/reason"))?.as_str()
     });
     let line = message.or_else(|| body.lines().next()).unwrap_or_default();
-    line.chars()
-        .filter(|c| !c.is_control())
-        .take(SAID_CHARS_MAX)
-        .collect()
+    line.chars().filter(|c| !c.is_control()).take(SAID_CHARS_MAX).collect()
 }
 
 fn translate(error: ureq::Error) -> HttpError {

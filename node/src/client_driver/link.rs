@@ -36,15 +36,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// What the owner wants.
 pub(super) enum Order {
-    Submit {
-        act: Act,
-        blobs: Vec<Blob>,
-        reply: oneshot::Sender<Result<Submitted, SubmitError>>,
-    },
-    Ask {
-        question: Question,
-        reply: oneshot::Sender<Answer>,
-    },
+    Submit { act: Act, blobs: Vec<Blob>, reply: oneshot::Sender<Result<Submitted, SubmitError>> },
+    Ask { question: Question, reply: oneshot::Sender<Answer> },
     Watch(bool),
 }
 
@@ -212,10 +205,7 @@ impl Link {
         match event {
             Event::Open { height } => {
                 (self.was_open, self.tries) = (true, 0);
-                self.tell(News::Open {
-                    url: self.url().clone(),
-                    height,
-                });
+                self.tell(News::Open { url: self.url().clone(), height });
                 let unsure: Vec<ActId> = self.checks.keys().copied().collect();
                 unsure.into_iter().for_each(|act| self.check(act));
             }
@@ -228,12 +218,7 @@ impl Link {
             Event::Receipted { act, height, index } => {
                 let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
                 let after = after.unwrap_or_default();
-                self.tell(News::Receipted {
-                    act,
-                    height,
-                    index,
-                    after,
-                });
+                self.tell(News::Receipted { act, height, index, after });
             }
             Event::Refused { act, why } => match why {
                 // It may be in a turn whose receipt got lost with a connection.
@@ -243,16 +228,8 @@ impl Link {
                 }
                 _ => self.refused(act, why),
             },
-            Event::Outcome {
-                act,
-                height,
-                outcome,
-            } => {
-                self.tell(News::Outcome {
-                    act,
-                    height,
-                    outcome,
-                });
+            Event::Outcome { act, height, outcome } => {
+                self.tell(News::Outcome { act, height, outcome });
             }
             Event::Scene(scene) => {
                 // Only the latest is of interest.
@@ -262,16 +239,10 @@ impl Link {
             Event::Heard(line) => self.tell(News::Heard(line)),
             Event::Answer { id, answer } => self.answered(id, *answer),
             Event::Distrusted(why) => {
-                self.end = Some(End::Distrusted {
-                    url: self.url().clone(),
-                    why,
-                });
+                self.end = Some(End::Distrusted { url: self.url().clone(), why });
             }
             Event::BadFrame(why) => {
-                self.end = Some(End::BadFrame {
-                    url: self.url().clone(),
-                    why,
-                });
+                self.end = Some(End::BadFrame { url: self.url().clone(), why });
             }
         }
     }
@@ -282,11 +253,7 @@ impl Link {
             return;
         };
         let (author, lane) = (self.author, self.session.lane());
-        let question = Question::Receipt {
-            author,
-            lane,
-            seq: *seq,
-        };
+        let question = Question::Receipt { author, lane, seq: *seq };
         if let Some(id) = self.session.ask(question) {
             self.asked.insert(id, Asker::Check(act));
         }
@@ -316,18 +283,9 @@ impl Link {
                 let (height, index) = (found.receipt.header.height, found.receipt.place.index);
                 let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
                 let after = after.unwrap_or_default();
-                self.tell(News::Receipted {
-                    act,
-                    height,
-                    index,
-                    after,
-                });
+                self.tell(News::Receipted { act, height, index, after });
                 if let Some(outcome) = found.outcome {
-                    self.tell(News::Outcome {
-                        act,
-                        height,
-                        outcome,
-                    });
+                    self.tell(News::Outcome { act, height, outcome });
                 }
             }
             Err(_) => self.refused(act, why),
@@ -355,21 +313,14 @@ impl Link {
         self.session.disconnected();
         self.asked.clear();
         self.down_since = Instant::now();
-        self.tell(News::Broken {
-            url: self.url().clone(),
-            why,
-        });
+        self.tell(News::Broken { url: self.url().clone(), why });
         self.node = (self.node + 1) % self.nodes.len();
     }
 
     fn dial(&mut self) {
         let (url, sim) = (self.url().clone(), self.sim);
         // Each node gets one try at once, and more after a pause.
-        let pause = if self.tries < self.nodes.len() {
-            Duration::ZERO
-        } else {
-            PAUSE
-        };
+        let pause = if self.tries < self.nodes.len() { Duration::ZERO } else { PAUSE };
         self.tries += 1;
         self.dialling = Some(tokio::spawn(async move {
             sleep(pause).await;
@@ -386,11 +337,7 @@ impl Link {
             }
             Err(error) => error,
         };
-        let patience = if self.was_open {
-            PATIENCE
-        } else {
-            Duration::ZERO
-        };
+        let patience = if self.was_open { PATIENCE } else { Duration::ZERO };
         if self.tries >= self.nodes.len() && self.down_since.elapsed() >= patience {
             self.end = Some(End::Unreachable(error));
             return;
@@ -422,9 +369,9 @@ async fn receive(receiver: Option<&mut CarrierReceiver>) -> Result<Bytes, Carrie
 
 async fn dialled(dialling: Option<&mut JoinHandle<Dialled>>) -> Dialled {
     match dialling {
-        Some(dialling) => dialling
-            .await
-            .expect("dialling does not panic, and only `finish` aborts"),
+        Some(dialling) => {
+            dialling.await.expect("dialling does not panic, and only `finish` aborts")
+        }
         None => pending().await,
     }
 }

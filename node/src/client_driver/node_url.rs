@@ -85,15 +85,9 @@ mod tests {
             assert_eq!(url.join("/api/status"), "http://127.0.0.1:8080/api/status");
             assert_eq!(url.host(), "127.0.0.1");
         }
-        assert_eq!(
-            "http://[::1]:80".parse::<NodeUrl>().unwrap().host(),
-            "[::1]"
-        );
+        assert_eq!("http://[::1]:80".parse::<NodeUrl>().unwrap().host(), "[::1]");
         assert_eq!("http://[::1]".parse::<NodeUrl>().unwrap().host(), "[::1]");
-        assert_eq!(
-            "http://node.example".parse::<NodeUrl>().unwrap().host(),
-            "node.example"
-        );
+        assert_eq!("http://node.example".parse::<NodeUrl>().unwrap().host(), "node.example");
     }
 
     #[test]
@@ -102,14 +96,9 @@ mod tests {
         assert_eq!(read("https://a:1"), NodeUrlError::Https);
         assert_eq!(read("127.0.0.1:8080"), NodeUrlError::Scheme);
         assert_eq!(read("http://a:1/api"), NodeUrlError::Path("/api".into()));
-        for text in [
-            "http://",
-            "http://:80",
-            "http://a:0",
-            "http://a:x",
-            "http://a:70000",
-            "http://a b",
-        ] {
+        for text in
+            ["http://", "http://:80", "http://a:0", "http://a:x", "http://a:70000", "http://a b"]
+        {
             assert_eq!(read(text), NodeUrlError::Authority, "{text}");
         }
     }

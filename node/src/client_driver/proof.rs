@@ -57,9 +57,7 @@ impl Driver {
         (author, lane, seq): (PublicKey, Lane, Seq),
         wait: Duration,
     ) -> Result<Proven, ProofError> {
-        let answer = self
-            .ask(Question::Receipt { author, lane, seq }, wait)
-            .await?;
+        let answer = self.ask(Question::Receipt { author, lane, seq }, wait).await?;
         let Answer::Receipt(found) = answer else {
             return Err(ProofError::Unknown);
         };
@@ -67,15 +65,9 @@ impl Driver {
         if (envelope.author, envelope.lane, envelope.seq) != (author, lane, seq) {
             return Err(ProofError::Other("another act"));
         }
-        self.checked(wait, |light| light.receipt(&found.act, &found.receipt))
-            .await?;
+        self.checked(wait, |light| light.receipt(&found.act, &found.receipt)).await?;
         let (height, index) = (found.receipt.header.height, found.receipt.place.index);
-        Ok(Proven {
-            act: found.act,
-            height,
-            index,
-            outcome: found.outcome,
-        })
+        Ok(Proven { act: found.act, height, index, outcome: found.outcome })
     }
 
     /// The outcome of the act at a place of a turn, out of the state that two turns later is
@@ -94,11 +86,8 @@ impl Driver {
             return Err(ProofError::Unknown);
         };
         let (proof, header, certificate) = &*found;
-        let outcomes = self
-            .checked(wait, |light| {
-                light.outcomes(height, proof, header, certificate)
-            })
-            .await?;
+        let outcomes =
+            self.checked(wait, |light| light.outcomes(height, proof, header, certificate)).await?;
         match outcomes.get(index as usize) {
             Some((id, outcome)) if *id == act => Ok(*outcome),
             _ => Err(ProofError::Other("outcomes of other acts")),
@@ -114,9 +103,7 @@ impl Driver {
         height: Height,
         wait: Duration,
     ) -> Result<(Turn, Certificate), ProofError> {
-        let Answer::Turn(found) = self
-            .ask_until_known(Question::Turn { height }, wait)
-            .await?
+        let Answer::Turn(found) = self.ask_until_known(Question::Turn { height }, wait).await?
         else {
             return Err(ProofError::Unknown);
         };
@@ -125,8 +112,7 @@ impl Driver {
             return Err(ProofError::Other("another height"));
         }
         self.believe(&turn.header, &certificate, wait).await?;
-        turn.check_body()
-            .map_err(|_| ProofError::Other("a body that its header does not name"))?;
+        turn.check_body().map_err(|_| ProofError::Other("a body that its header does not name"))?;
         Ok((turn, certificate))
     }
 
@@ -140,8 +126,7 @@ impl Driver {
         certificate: &Certificate,
         wait: Duration,
     ) -> Result<(), ProofError> {
-        self.checked(wait, |light| light.believe(header, certificate))
-            .await
+        self.checked(wait, |light| light.believe(header, certificate)).await
     }
 
     /// Asks until the node knows; the last answer when time is up.

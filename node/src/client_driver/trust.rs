@@ -76,19 +76,12 @@ impl Trust {
     /// # Errors
     /// When its validators are no set.
     pub fn of(genesis: Genesis) -> Result<Self, ValidatorSetError> {
-        let member = |key: &_| Validator {
-            key: *key,
-            power: 1,
-        };
+        let member = |key: &_| Validator { key: *key, power: 1 };
         let members = genesis.validators.keys().map(member).collect();
         let set = ValidatorSet::new(members, |_| true)?;
         let sim = genesis.id();
         let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
-        Ok(Self {
-            sim,
-            genesis: Arc::new(genesis),
-            light,
-        })
+        Ok(Self { sim, genesis: Arc::new(genesis), light })
     }
 
     /// Fetches the genesis from a node, and believes it if its digest is the sim's id.
@@ -98,9 +91,7 @@ impl Trust {
     /// # Errors
     /// See [`LearnError`].
     pub async fn learn(entrance: &Entrance) -> Result<Self, LearnError> {
-        let bytes = timeout(LEARN, fetch(entrance))
-            .await
-            .map_err(|_| LearnError::TimedOut)??;
+        let bytes = timeout(LEARN, fetch(entrance)).await.map_err(|_| LearnError::TimedOut)??;
         let genesis = Genesis::decode(&bytes)?;
         let (expected, found) = (entrance.sim, genesis.id());
         if expected != found {
@@ -136,18 +127,12 @@ async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Answer, LearnE
                 return Err(LearnError::Version(challenge.version));
             }
             ServerMessage::Challenge(challenge) if challenge.sim != sim => {
-                return Err(LearnError::OtherGenesis {
-                    expected: sim,
-                    found: challenge.sim,
-                });
+                return Err(LearnError::OtherGenesis { expected: sim, found: challenge.sim });
             }
             ServerMessage::Challenge(challenge) => {
                 ClientMessage::Hello(Hello::new(&challenge, &key))
             }
-            ServerMessage::Welcome(_) => ClientMessage::Ask {
-                id: ID,
-                question: Question::Genesis,
-            },
+            ServerMessage::Welcome(_) => ClientMessage::Ask { id: ID, question: Question::Genesis },
             ServerMessage::Goodbye(why) => return Err(LearnError::Goodbye(why)),
             ServerMessage::Answer { id: ID, answer } => return Ok(*answer),
             _ => continue,

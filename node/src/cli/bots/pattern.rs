@@ -22,13 +22,7 @@ const SENTENCES: [&str; 6] = [
     "see you at the bell",
 ];
 
-const EMOTES: [Emote; 5] = [
-    Emote::Wave,
-    Emote::Nod,
-    Emote::Dance,
-    Emote::Bow,
-    Emote::Laugh,
-];
+const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
 
 /// The stream of acts of one bot. The same seed, index and scenes give the same acts.
 #[derive(Clone, Debug)]
@@ -41,10 +35,7 @@ impl Pattern {
     pub(super) fn new(seed: u64, index: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
-        Self {
-            chance: Stream::new(&key, "metatopia bots v1", &[index]),
-            home: None,
-        }
+        Self { chance: Stream::new(&key, "metatopia bots v1", &[index]), home: None }
     }
 
     /// The next act, with the blobs it names.
@@ -61,12 +52,7 @@ impl Pattern {
         } else if die < PUSHES + WORDS + GESTURES {
             return (Act::Emote(self.pick(&EMOTES)), Vec::new());
         }
-        (
-            Act::Walk {
-                heading: self.heading(scene),
-            },
-            Vec::new(),
-        )
+        (Act::Walk { heading: self.heading(scene) }, Vec::new())
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -82,11 +68,7 @@ impl Pattern {
         };
         let home = *self.home.get_or_insert(here);
         let back = home.saturating_sub(here);
-        if back.length() > ROAM {
-            back.normalize().unwrap_or(anywhere)
-        } else {
-            anywhere
-        }
+        if back.length() > ROAM { back.normalize().unwrap_or(anywhere) } else { anywhere }
     }
 }
 
@@ -126,21 +108,12 @@ mod tests {
             match act {
                 Act::Say { body, .. } => assert_eq!(blobs[0].id(), body),
                 Act::Walk { heading } => {
-                    assert!(
-                        heading.length() <= Fx::from_ratio(1_001, 1_000),
-                        "{heading:?}"
-                    );
+                    assert!(heading.length() <= Fx::from_ratio(1_001, 1_000), "{heading:?}");
                 }
                 _ => assert!(blobs.is_empty()),
             }
         }
-        assert!(
-            counts["walk"] > 800 && counts["say"] > 5 && counts["emote"] > 5,
-            "{counts:?}"
-        );
-        assert!(
-            !counts.contains_key("other"),
-            "there is nothing to push in sight"
-        );
+        assert!(counts["walk"] > 800 && counts["say"] > 5 && counts["emote"] > 5, "{counts:?}");
+        assert!(!counts.contains_key("other"), "there is nothing to push in sight");
     }
 }

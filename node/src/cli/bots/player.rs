@@ -37,24 +37,10 @@ impl Player {
     ) -> Result<Self, Failure> {
         let driver = Driver::open(nodes, trust, passing_key()).await?;
         let tally = Tally::default();
-        let mut player = Self {
-            driver,
-            pattern,
-            tally,
-            scene: None,
-            over: false,
-        };
+        let mut player = Self { driver, pattern, tally, scene: None, over: false };
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
-        let look = Look {
-            color,
-            ..Look::default()
-        };
-        let login = player
-            .submit(Act::Login {
-                name: format!("bot {index}"),
-                look,
-            })
-            .await?;
+        let look = Look { color, ..Look::default() };
+        let login = player.submit(Act::Login { name: format!("bot {index}"), look }).await?;
         while !player.over {
             match player.driver.news().await {
                 News::Outcome { act, outcome, .. } if Some(act) == login => match outcome {
@@ -132,9 +118,7 @@ impl Player {
 
     fn note(&mut self, news: News) {
         match news {
-            News::Receipted {
-                act, height, after, ..
-            } => self.tally.receipted(act, height, after),
+            News::Receipted { act, height, after, .. } => self.tally.receipted(act, height, after),
             News::Refused { .. } => self.tally.refused(),
             News::Scene(scene) => self.scene = Some(scene),
             News::Ended(_) => self.over = true,

@@ -126,18 +126,8 @@ mod tests {
 
         assert_eq!(a.receipts().len(), 2);
         let summary = a.summary(1);
-        let Summary {
-            sent,
-            acknowledged,
-            refused,
-            unanswered,
-            lost,
-            ..
-        } = summary;
-        assert_eq!(
-            (sent, acknowledged, refused, unanswered, lost),
-            (5, 3, 1, 1, 1)
-        );
+        let Summary { sent, acknowledged, refused, unanswered, lost, .. } = summary;
+        assert_eq!((sent, acknowledged, refused, unanswered, lost), (5, 3, 1, 1, 1));
         assert_eq!(sent, acknowledged + refused + unanswered);
         assert_eq!((summary.p50_ms, summary.p99_ms), (20, 30));
     }

@@ -66,14 +66,7 @@ pub(super) async fn go(room: &mut Room, towards: &str) -> Result<(), Failure> {
 }
 
 pub(super) async fn stop(room: &mut Room) -> Result<(), Failure> {
-    let fate = room
-        .perform(
-            Act::Walk {
-                heading: Vec2::ZERO,
-            },
-            Vec::new(),
-        )
-        .await?;
+    let fate = room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     conclude(room, fate, "You stand still.")
 }
 
@@ -101,11 +94,7 @@ pub(super) async fn push(room: &mut Room, typed: &str) -> Result<(), Failure> {
     if !approach(room, &thing).await? {
         return Ok(());
     }
-    let before = room
-        .scene
-        .as_ref()
-        .and_then(|s| place_of(s, thing.id))
-        .unwrap_or(thing.position);
+    let before = room.scene.as_ref().and_then(|s| place_of(s, thing.id)).unwrap_or(thing.position);
     let act = Act::Push { object: thing.id };
     let mut fate = room.perform(act.clone(), Vec::new()).await?;
     if fate == Fate::Done(Outcome::Refused(Refusal::TooOften)) {
@@ -125,9 +114,7 @@ async fn slide(room: &mut Room, id: ObjectId) -> Result<Option<Vec2>, Failure> {
     let end = Instant::now() + SLIDE;
     let mut last = room.look_around().await?;
     while Instant::now() < end {
-        let object = last
-            .as_ref()
-            .and_then(|s| s.objects.iter().find(|o| o.id == id));
+        let object = last.as_ref().and_then(|s| s.objects.iter().find(|o| o.id == id));
         match object {
             Some(object) if object.velocity.length() < AT_REST => return Ok(Some(object.position)),
             Some(_) => {}
@@ -151,14 +138,8 @@ pub(super) async fn touch(room: &mut Room, typed: &str) -> Result<(), Failure> {
     if !approach(room, &thing).await? {
         return Ok(());
     }
-    let fate = room
-        .perform(Act::Touch { object: thing.id }, Vec::new())
-        .await?;
-    conclude(
-        room,
-        fate,
-        &format!("You touch {}.", printable(&thing.name)),
-    )
+    let fate = room.perform(Act::Touch { object: thing.id }, Vec::new()).await?;
+    conclude(room, fate, &format!("You touch {}.", printable(&thing.name)))
 }
 
 pub(super) async fn speak(room: &mut Room, everywhere: bool, said: &str) -> Result<(), Failure> {
@@ -178,16 +159,9 @@ pub(super) async fn who(room: &mut Room) -> Result<(), Failure> {
         return room.tell(Kind::Refused, "The node does not say who is here.");
     };
     for (name, key) in players {
-        let you = if key == room.driver.author() {
-            ", that is you"
-        } else {
-            ""
-        };
+        let you = if key == room.driver.author() { ", that is you" } else { "" };
         let key = &key.to_string()[..8];
-        room.tell(
-            Kind::Answer,
-            &format!("{} (key {key}..{you})", printable(&name)),
-        )?;
+        room.tell(Kind::Answer, &format!("{} (key {key}..{you})", printable(&name)))?;
     }
     Ok(())
 }
@@ -204,20 +178,12 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
         return room.tell(Kind::Answer, &line);
     }
     for id in thing.packages {
-        let answer = room
-            .driver
-            .ask(Question::Source { package: id }, ANSWER)
-            .await?;
+        let answer = room.driver.ask(Question::Source { package: id }, ANSWER).await?;
         let Answer::Source(bytes) = answer else {
-            room.tell(
-                Kind::Refused,
-                &format!("The node does not have package {id}."),
-            )?;
+            room.tell(Kind::Refused, &format!("The node does not have package {id}."))?;
             continue;
         };
-        let package = Package::decode(&bytes)
-            .ok()
-            .filter(|package| package.id() == id);
+        let package = Package::decode(&bytes).ok().filter(|package| package.id() == id);
         let Some(package) = package else {
             let message = format!("the node gave another source than that of package {id}");
             return Err(Failure::unverified(message));
@@ -229,17 +195,10 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
 
 fn tell_package(room: &Room, id: PackageId, package: &Package) -> Result<(), Failure> {
     let manifest = package.manifest();
-    let authors: Vec<&str> = manifest
-        .authors
-        .iter()
-        .map(|author| author.name.as_str())
-        .collect();
+    let authors: Vec<&str> = manifest.authors.iter().map(|author| author.name.as_str()).collect();
     let (name, licence) = (&manifest.name, &manifest.licence.expression);
     let authors = printable(&authors.join(", "));
-    room.tell(
-        Kind::Answer,
-        &format!("Package {name}, {licence}, by {authors}."),
-    )?;
+    room.tell(Kind::Answer, &format!("Package {name}, {licence}, by {authors}."))?;
     room.tell(Kind::Answer, &format!("What follows re-hashes to {id}."))?;
     for (path, source) in package.files() {
         room.tell(Kind::Answer, &format!("-- {path}"))?;
@@ -261,20 +220,14 @@ fn seen(room: &Room, scene: &Scene, typed: &str) -> Result<Option<SceneObject>, 
 }
 
 fn place_of(scene: &Scene, id: ObjectId) -> Option<Vec2> {
-    scene
-        .objects
-        .iter()
-        .find(|object| object.id == id)
-        .map(|object| object.position)
+    scene.objects.iter().find(|object| object.id == id).map(|object| object.position)
 }
 
 /// Walks into reach of something; false, with a word why, if that was not possible.
 async fn approach(room: &mut Room, thing: &SceneObject) -> Result<bool, Failure> {
     let avatar = &room.driver.trust().genesis.parameters.avatar;
     // Half of the reach to spare: both may move until the act is decided.
-    let close = avatar
-        .radius
-        .saturating_add(avatar.reach.saturating_mul(Fx::HALF));
+    let close = avatar.radius.saturating_add(avatar.reach.saturating_mul(Fx::HALF));
     let (end, _) = walk(room, Goal::Object(thing.id, close)).await?;
     let name = printable(&thing.name);
     let why = match end {
@@ -305,13 +258,7 @@ async fn walk(room: &mut Room, goal: Goal) -> Result<(Option<Step>, Option<Vec2>
         scene = room.next_scene().await?;
     }
     if moving {
-        room.perform(
-            Act::Walk {
-                heading: Vec2::ZERO,
-            },
-            Vec::new(),
-        )
-        .await?;
+        room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     }
     let place = room.look_around().await?.as_ref().and_then(position);
     Ok((step, place))

@@ -33,22 +33,13 @@ pub(super) fn lines() -> io::Result<mpsc::Receiver<String>> {
 /// The next line without its end; what is too long is cut off. Bytes that are no UTF-8 are replaced.
 fn next(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
-    if input
-        .by_ref()
-        .take(LINE_BYTES_MAX)
-        .read_until(b'\n', &mut line)?
-        == 0
-    {
+    if input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
     if line.last() != Some(&b'\n') {
         input.skip_until(b'\n')?;
     }
-    Ok(Some(
-        String::from_utf8_lossy(&line)
-            .trim_end_matches(['\n', '\r'])
-            .to_owned(),
-    ))
+    Ok(Some(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned()))
 }
 
 #[cfg(test)]
@@ -61,10 +52,7 @@ mod tests {
 
     #[test]
     fn lines_end_with_or_without_a_last_line_break() {
-        assert_eq!(
-            read(b"look\nsay hi\r\n\nquit"),
-            ["look", "say hi", "", "quit"]
-        );
+        assert_eq!(read(b"look\nsay hi\r\n\nquit"), ["look", "say hi", "", "quit"]);
         assert!(read(b"").is_empty());
     }
 

@@ -186,9 +186,7 @@ impl Room {
                 self.note(&format!("connection with {url} lost: {why}; trying on"));
                 Ok(())
             }
-            News::Receipted {
-                act, height, index, ..
-            } => {
+            News::Receipted { act, height, index, .. } => {
                 self.decide(act, Fate::Placed { height, index });
                 Ok(())
             }
@@ -196,11 +194,7 @@ impl Room {
                 self.decide(act, Fate::Refused(why));
                 Ok(())
             }
-            News::Outcome {
-                act,
-                height,
-                outcome,
-            } => {
+            News::Outcome { act, height, outcome } => {
                 self.changed = self.changed.max(height);
                 self.decide(act, Fate::Done(outcome));
                 Ok(())
@@ -227,13 +221,9 @@ impl Room {
 
     /// Takes a scene, and tells who came and went since the last one.
     fn see(&mut self, scene: Scene) -> Result<(), Failure> {
-        let others = scene
-            .objects
-            .iter()
-            .filter(|o| o.player.is_some() && Some(o.id) != scene.me);
-        let now: BTreeMap<ObjectId, String> = others
-            .map(|object| (object.id, printable(&object.name)))
-            .collect();
+        let others = scene.objects.iter().filter(|o| o.player.is_some() && Some(o.id) != scene.me);
+        let now: BTreeMap<ObjectId, String> =
+            others.map(|object| (object.id, printable(&object.name))).collect();
         let before = self.people.replace(now);
         self.scene = Some(scene);
         // What is there at first has not come.
@@ -290,10 +280,7 @@ impl Room {
                 Ok(Fate::Done(outcome))
             }
             Err(ProofError::Unknown | ProofError::Drive(DriveError::NoAnswer(_))) => {
-                Ok(Fate::Placed {
-                    height: place.0,
-                    index: place.1,
-                })
+                Ok(Fate::Placed { height: place.0, index: place.1 })
             }
             Err(error) => Err(error.into()),
         }
@@ -308,11 +295,7 @@ impl Room {
                 if self.interactive && self.has_line() {
                     return Ok::<_, Failure>(());
                 }
-                if self
-                    .scene
-                    .as_ref()
-                    .is_some_and(|scene| scene.height > before)
-                {
+                if self.scene.as_ref().is_some_and(|scene| scene.height > before) {
                     return Ok(());
                 }
                 self.hear_or_read().await;
@@ -321,11 +304,7 @@ impl Room {
         if let Ok(failed @ Err(_)) = waited.await {
             failed?;
         }
-        let newer = self
-            .scene
-            .as_ref()
-            .filter(|scene| scene.height > before)
-            .cloned();
+        let newer = self.scene.as_ref().filter(|scene| scene.height > before).cloned();
         Ok(newer.filter(|_| !self.is_interrupted()))
     }
 
@@ -338,10 +317,8 @@ impl Room {
     pub(super) async fn look_around(&mut self) -> Result<Option<Scene>, Failure> {
         let end = Instant::now() + SCENE;
         loop {
-            let fresh = self
-                .scene
-                .as_ref()
-                .is_some_and(|s| s.height >= self.changed && s.me.is_some());
+            let fresh =
+                self.scene.as_ref().is_some_and(|s| s.height >= self.changed && s.me.is_some());
             if fresh || !self.hear_until(end).await? {
                 return Ok(self.scene.clone());
             }

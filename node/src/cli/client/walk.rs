@@ -60,14 +60,7 @@ pub(super) struct Walk {
 
 impl Walk {
     pub(super) const fn new(goal: Goal, speed: Fx) -> Self {
-        Self {
-            goal,
-            speed,
-            nearest: None,
-            idle: 0,
-            sidesteps: 0,
-            sideways: 0,
-        }
+        Self { goal, speed, nearest: None, idle: 0, sidesteps: 0, sideways: 0 }
     }
 
     /// What to do, seeing this.
@@ -104,9 +97,7 @@ impl Walk {
             (self.idle, self.sidesteps, self.sideways) = (0, self.sidesteps + 1, SIDESTEP);
             return Step::Head(self.aside(ahead));
         }
-        let brake = rest
-            .saturating_sub(close)
-            .saturating_div(self.speed.saturating_mul(REACTION));
+        let brake = rest.saturating_sub(close).saturating_div(self.speed.saturating_mul(REACTION));
         Step::Head(ahead.scale(brake.clamp(SLOWEST, Fx::ONE)))
     }
 
@@ -124,11 +115,8 @@ impl Walk {
 
     /// A step to the side and a little back, to one side and then to the other.
     fn aside(&self, ahead: Vec2) -> Vec2 {
-        let side = if self.sidesteps % 2 == 1 {
-            ahead.perp()
-        } else {
-            ahead.perp().saturating_neg()
-        };
+        let side =
+            if self.sidesteps % 2 == 1 { ahead.perp() } else { ahead.perp().saturating_neg() };
         side.saturating_sub(ahead.scale(Fx::from_ratio(1, 4)))
     }
 }
@@ -137,9 +125,7 @@ impl Walk {
 /// be a disc.
 pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
     let half = object.half;
-    let local = from
-        .saturating_sub(object.position)
-        .rotate(object.angle.wrapping_neg());
+    let local = from.saturating_sub(object.position).rotate(object.angle.wrapping_neg());
     if half.x == half.y {
         return local.length().saturating_sub(half.x).max(Fx::ZERO);
     }
@@ -185,12 +171,7 @@ mod tests {
         let half = Vec2::new(Fx::HALF, Fx::HALF);
         let mut objects = vec![object(ME, here, half)];
         objects.extend(others);
-        Scene {
-            height: Height(1),
-            tick: Tick(3),
-            me: Some(ME),
-            objects,
-        }
+        Scene { height: Height(1), tick: Tick(3), me: Some(ME), objects }
     }
 
     /// Walks in a world where headings act at once; a fifth of a second a scene.
@@ -224,23 +205,13 @@ mod tests {
         let (here, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, None);
         assert_eq!(step, Step::Arrived);
         let half = Vec2::new(Fx::HALF, Fx::HALF);
-        assert!(
-            gap(&object(BOX, at(9, 0), half), here) <= Fx::ONE,
-            "{here:?}"
-        );
+        assert!(gap(&object(BOX, at(9, 0), half), here) <= Fx::ONE, "{here:?}");
     }
 
     #[test]
     fn a_wall_ends_a_walk_after_some_tries() {
-        let (_, step) = play(
-            Goal::Object(BOX, Fx::ONE),
-            Vec2::ZERO,
-            Some(Fx::from_int(4)),
-        );
-        assert!(
-            matches!(step, Step::Blocked(rest) if rest > Fx::from_int(3)),
-            "{step:?}"
-        );
+        let (_, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, Some(Fx::from_int(4)));
+        assert!(matches!(step, Step::Blocked(rest) if rest > Fx::from_int(3)), "{step:?}");
     }
 
     #[test]
@@ -249,10 +220,7 @@ mod tests {
         assert_eq!(walk.step(&scene(Vec2::ZERO, Vec::new())), Step::Lost);
         let mut blind = scene(Vec2::ZERO, Vec::new());
         blind.me = None;
-        assert_eq!(
-            Walk::new(Goal::Place(at(1, 1)), SPEED).step(&blind),
-            Step::Lost
-        );
+        assert_eq!(Walk::new(Goal::Place(at(1, 1)), SPEED).step(&blind), Step::Lost);
     }
 
     #[test]

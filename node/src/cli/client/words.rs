@@ -69,22 +69,13 @@ mod tests {
             pushed("crate", at(0, 0), Some(at(0, 2))),
             "You push crate: it slides 2.0 m north."
         );
-        assert_eq!(
-            pushed("crate", at(1, 1), Some(at(1, 1))),
-            "You push crate: it does not move."
-        );
-        assert_eq!(
-            pushed("crate", at(1, 1), None),
-            "You push crate: it slides out of sight."
-        );
+        assert_eq!(pushed("crate", at(1, 1), Some(at(1, 1))), "You push crate: it does not move.");
+        assert_eq!(pushed("crate", at(1, 1), None), "You push crate: it slides out of sight.");
     }
 
     #[test]
     fn a_walk_is_told_by_where_it_ended() {
-        assert_eq!(
-            walked(at(0, 0), at(3, 0)),
-            "You walk 3.0 m east, to 3.0 east, 0.0 north."
-        );
+        assert_eq!(walked(at(0, 0), at(3, 0)), "You walk 3.0 m east, to 3.0 east, 0.0 north.");
         assert_eq!(walked(at(3, 0), at(3, 0)), "You stay where you are.");
     }
 

@@ -32,17 +32,9 @@ pub(super) enum Wrong {
     #[error("it is void: {0}")]
     Void(metatopia_sim::TurnFault),
     #[error("its header states root {stated} after turn {of}, the turns before it give {found}")]
-    Root {
-        of: Height,
-        stated: Root,
-        found: Root,
-    },
+    Root { of: Height, stated: Root, found: Root },
     #[error("the log notes root {stated} after turn {of}, the turns give {found}")]
-    Noted {
-        of: Height,
-        stated: Root,
-        found: Root,
-    },
+    Noted { of: Height, stated: Root, found: Root },
 }
 
 /// A log being played again.
@@ -90,11 +82,9 @@ impl Replay {
             }
             Record::Decided(certificate) => self.decide(&certificate, exec),
             Record::Applied { height, root, .. } => match self.roots.get(&height) {
-                Some(found) if *found != root => Err(Wrong::Noted {
-                    of: height,
-                    stated: root,
-                    found: *found,
-                }),
+                Some(found) if *found != root => {
+                    Err(Wrong::Noted { of: height, stated: root, found: *found })
+                }
                 _ => Ok(()),
             },
             // Votes and the like led to what is decided; the certificate is their sum.
@@ -105,16 +95,10 @@ impl Replay {
     fn decide(&mut self, certificate: &Certificate, exec: &dyn ForkJoin) -> Result<(), Wrong> {
         let (height, next) = (certificate.height, self.world.height().plus(1));
         if height < next {
-            let at = usize::try_from(height.0)
-                .ok()
-                .and_then(|n| n.checked_sub(1));
+            let at = usize::try_from(height.0).ok().and_then(|n| n.checked_sub(1));
             let known = at.and_then(|at| self.decided.get(at));
             let same = known == Some(&certificate.header);
-            return if same {
-                Ok(())
-            } else {
-                Err(Wrong::Twice(height))
-            };
+            return if same { Ok(()) } else { Err(Wrong::Twice(height)) };
         }
         if height > next {
             return Err(Wrong::OutOfOrder(height, next));
@@ -138,11 +122,7 @@ impl Replay {
     fn check(&self, turn: &Turn, certificate: &Certificate) -> Result<(), Wrong> {
         let (sim, header) = (self.world.sim(), &turn.header);
         let height = certificate.height;
-        let set = |height| {
-            self.world
-                .validators(height)
-                .expect("a world knows the sets to come")
-        };
+        let set = |height| self.world.validators(height).expect("a world knows the sets to come");
         let (own, next) = (set(height), set(height.plus(1)));
         let claims = [
             (header.sim == sim, "another sim"),
@@ -152,36 +132,22 @@ impl Replay {
                 header.previous == self.decided.last().copied().unwrap_or_default(),
                 "another turn before it",
             ),
-            (
-                header.time > self.time,
-                "a time that is not after the turn before",
-            ),
+            (header.time > self.time, "a time that is not after the turn before"),
             (header.validators == own.id(), "other validators"),
-            (
-                header.next_validators == next.id(),
-                "other validators for the next turn",
-            ),
-            (
-                header.proposer == own.proposer(height, header.round),
-                "another proposer",
-            ),
+            (header.next_validators == next.id(), "other validators for the next turn"),
+            (header.proposer == own.proposer(height, header.round), "another proposer"),
         ];
         if let Some((_, what)) = claims.into_iter().find(|(holds, _)| !holds) {
             return Err(Wrong::Header(what));
         }
-        certificate
-            .verify(sim, own, &Ed25519)
-            .map_err(Wrong::Certificate)?;
-        turn.check_body()
-            .map_err(|error| error.map_or(Wrong::OtherBody, Wrong::Body))?;
+        certificate.verify(sim, own, &Ed25519).map_err(Wrong::Certificate)?;
+        turn.check_body().map_err(|error| error.map_or(Wrong::OtherBody, Wrong::Body))?;
         judge_turn(sim, turn, self.world.windows(), &Ed25519).map_err(Wrong::Void)?;
         let of = height.minus(ROOT_LAG).unwrap_or_default();
         match self.roots.get(&of) {
-            Some(found) if *found != header.root => Err(Wrong::Root {
-                of,
-                stated: header.root,
-                found: *found,
-            }),
+            Some(found) if *found != header.root => {
+                Err(Wrong::Root { of, stated: header.root, found: *found })
+            }
             _ => Ok(()),
         }
     }

@@ -65,11 +65,7 @@ pub(super) fn verify(dir: &Path, genesis: &Path) -> Result<Checked, Failure> {
                 return Err(Failure::failed(error.to_string()));
             };
             // What lies before the damage is verified as well: so the height can be named.
-            let before = Before {
-                disk: &disk,
-                file,
-                offset,
-            };
+            let before = Before { disk: &disk, file, offset };
             let played = scan(&before, identity.sim).map_err(|error| error.to_string());
             played
                 .and_then(|scanned| play(&scanned, &before, &mut replay, &pool, &mut checked))
@@ -96,16 +92,11 @@ fn play(
     for record in scanned.index.iter(disk) {
         let record = record.map_err(|error| error.to_string())?;
         if record.kind != AGREEMENT {
-            return Err(format!(
-                "a record of kind {}, which is not known",
-                record.kind
-            ));
+            return Err(format!("a record of kind {}, which is not known", record.kind));
         }
         let decoded = Record::decode(&record.payload)
             .map_err(|error| format!("a record at {}: {error}", record.position))?;
-        replay
-            .take(decoded, exec)
-            .map_err(|wrong| wrong.to_string())?;
+        replay.take(decoded, exec).map_err(|wrong| wrong.to_string())?;
     }
     Ok(())
 }

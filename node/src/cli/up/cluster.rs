@@ -52,13 +52,7 @@ struct Server {
 
 impl Server {
     fn start(seat: Seat, ports: Ports) -> Result<Self, Failure> {
-        let mut server = Self {
-            seat,
-            ports,
-            process: None,
-            stdin: None,
-            pid: 0,
-        };
+        let mut server = Self { seat, ports, process: None, stdin: None, pid: 0 };
         server.spawn()?;
         Ok(server)
     }
@@ -116,10 +110,7 @@ impl Cluster {
 
     /// Each server with the number of its process.
     pub(in crate::cli) fn processes(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        self.servers
-            .iter()
-            .enumerate()
-            .map(|(index, server)| (index, server.pid))
+        self.servers.iter().enumerate().map(|(index, server)| (index, server.pid))
     }
 
     /// Waits until every server is ready.
@@ -150,23 +141,16 @@ impl Cluster {
         let Some((index, reason)) = late else {
             return Ok(());
         };
-        let message = format!(
-            "server {index} is not ready after {} s: {reason}",
-            READY.as_secs()
-        );
+        let message = format!("server {index} is not ready after {} s: {reason}", READY.as_secs());
         Err(Failure::timed_out(message).hint(&format!("see {}", self.log_path(index).display())))
     }
 
     /// Waits until a server ends. Nothing is lost when this is cancelled.
     pub(in crate::cli) async fn death(&mut self) -> Death {
-        let waiting = self
-            .servers
-            .iter_mut()
-            .enumerate()
-            .filter_map(|(index, server)| {
-                let process = server.process.as_mut()?;
-                Some(Box::pin(async move { (index, process.wait().await) }))
-            });
+        let waiting = self.servers.iter_mut().enumerate().filter_map(|(index, server)| {
+            let process = server.process.as_mut()?;
+            Some(Box::pin(async move { (index, process.wait().await) }))
+        });
         let waiting: Vec<_> = waiting.collect();
         if waiting.is_empty() {
             return std::future::pending().await;
@@ -175,22 +159,14 @@ impl Cluster {
         let server = &mut self.servers[index];
         server.process = None;
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        Death {
-            index,
-            pid: server.pid,
-            status,
-        }
+        Death { index, pid: server.pid, status }
     }
 
     fn epitaph(&self, death: &Death) -> Failure {
         let Death { index, status, .. } = death;
         let path = self.log_path(*index);
         let words = last_words(&path).unwrap_or_default();
-        let said = if words.is_empty() {
-            String::new()
-        } else {
-            format!(", saying `{words}`")
-        };
+        let said = if words.is_empty() { String::new() } else { format!(", saying `{words}`") };
         Failure::failed(format!("server {index} ended with {status}{said}"))
             .hint(&format!("its log is {}", path.display()))
     }
@@ -252,9 +228,7 @@ impl Cluster {
             return Ok(());
         }
         let killed = killed.join(", ");
-        Err(Failure::failed(format!(
-            "server {killed} did not stop in time and was killed"
-        )))
+        Err(Failure::failed(format!("server {killed} did not stop in time and was killed")))
     }
 }
 
@@ -309,8 +283,7 @@ async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
 fn last_words(path: &PathBuf) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS_BYTES)))
-        .ok()?;
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS_BYTES))).ok()?;
     let mut bytes = Vec::new();
     file.take(LAST_WORDS_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -325,11 +298,7 @@ mod tests {
     #[test]
     fn the_last_line_is_what_a_server_died_saying() {
         let path = env::temp_dir().join(format!("metatopia-words-{}", std::process::id()));
-        fs::write(
-            &path,
-            format!("{}\nerror: port 1 is in use\n\n", "x".repeat(9_000)),
-        )
-        .unwrap();
+        fs::write(&path, format!("{}\nerror: port 1 is in use\n\n", "x".repeat(9_000))).unwrap();
         assert_eq!(last_words(&path), Some("port 1 is in use".into()));
         fs::remove_file(&path).unwrap();
         assert_eq!(last_words(&path), None);

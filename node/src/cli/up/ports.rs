@@ -19,9 +19,7 @@ pub(in crate::cli) struct Ports {
 impl Ports {
     /// Its HTTP address.
     pub(in crate::cli) fn url(&self) -> NodeUrl {
-        format!("http://127.0.0.1:{}/", self.http)
-            .parse()
-            .expect("an address like its example")
+        format!("http://127.0.0.1:{}/", self.http).parse().expect("an address like its example")
     }
 
     pub(super) fn http_address(&self) -> SocketAddr {
@@ -30,9 +28,7 @@ impl Ports {
 
     /// Its address for other servers.
     pub(super) fn p2p_address(&self) -> Multiaddr {
-        Multiaddr::empty()
-            .with(Protocol::Ip4(Ipv4Addr::LOCALHOST))
-            .with(Protocol::Tcp(self.p2p))
+        Multiaddr::empty().with(Protocol::Ip4(Ipv4Addr::LOCALHOST)).with(Protocol::Tcp(self.p2p))
     }
 }
 
@@ -55,15 +51,9 @@ pub(in crate::cli) fn choose(count: usize, first: u16) -> Result<Vec<Ports>, Fai
         })?;
         let p2p = hold(0).map_err(|error| in_use(0, &error))?;
         let port = |listener: &TcpListener| {
-            listener
-                .local_addr()
-                .map(|address| address.port())
-                .map_err(|error| in_use(0, &error))
+            listener.local_addr().map(|address| address.port()).map_err(|error| in_use(0, &error))
         };
-        ports.push(Ports {
-            http: port(&http)?,
-            p2p: port(&p2p)?,
-        });
+        ports.push(Ports { http: port(&http)?, p2p: port(&p2p)? });
         held.extend([http, p2p]);
     }
     Ok(ports)

@@ -105,9 +105,8 @@ impl World {
         }
         let lock = lock(path)?;
         let mark = read_mark(path)?;
-        let servers: Vec<Seat> = (0..mark.servers)
-            .map(|n| seat(path, n))
-            .collect::<Result<_, _>>()?;
+        let servers: Vec<Seat> =
+            (0..mark.servers).map(|n| seat(path, n)).collect::<Result<_, _>>()?;
         let bytes =
             fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
         let genesis = Genesis::decode(&bytes)
@@ -118,12 +117,7 @@ impl World {
             let message = format!("the files in {} are of different worlds", path.display());
             return Err(Failure::unverified(message).hint("put back what was exchanged"));
         }
-        Ok(Self {
-            path: path.to_owned(),
-            sim,
-            servers,
-            _lock: lock,
-        })
+        Ok(Self { path: path.to_owned(), sim, servers, _lock: lock })
     }
 
     pub(in crate::cli) fn path(&self) -> &Path {
@@ -152,12 +146,7 @@ impl World {
     /// Writes the configuration files for these ports.
     pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
-            let others = self
-                .servers
-                .iter()
-                .zip(ports)
-                .enumerate()
-                .filter(|(n, _)| *n != index);
+            let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
             let line = |(_, (seat, ports)): (usize, (&Seat, &Ports))| PeerLine {
                 key: seat.key.to_string(),
                 peer_id: seat.peer_id.to_string(),
@@ -171,11 +160,7 @@ impl World {
                 p2p_listen: own.p2p_address().to_string(),
                 peers: others.map(line).collect(),
             };
-            write_toml(
-                &seat.config(),
-                "# Written by `metatopia up` at every start.",
-                &config,
-            )?;
+            write_toml(&seat.config(), "# Written by `metatopia up` at every start.", &config)?;
         }
         Ok(())
     }
@@ -183,10 +168,7 @@ impl World {
 
 /// Makes a world beside its place and then puts it there, so that there is never half a one.
 fn create(path: &Path, count: usize) -> Result<(), Failure> {
-    let parent = path
-        .parent()
-        .filter(|p| *p != Path::new(""))
-        .unwrap_or(Path::new("."));
+    let parent = path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
@@ -210,24 +192,14 @@ fn fill(draft: &Path, count: usize) -> Result<(), Failure> {
         let node = keys::create(&server.join("node.key"))?;
         let peer_id = keys::peer_keypair(&node).public().to_peer_id().to_string();
         // Addresses change from start to start; the configuration files have them.
-        validators.insert(
-            vote.public(),
-            Contact {
-                peer_id,
-                address: String::new(),
-            },
-        );
+        validators.insert(vote.public(), Contact { peer_id, address: String::new() });
     }
     let genesis = plaza::genesis(validators, BTreeSet::from([admin.public()]));
     for index in 0..count {
         let file = server_path(draft, index).join(GENESIS);
         fs::write(&file, genesis.encode()).map_err(|error| disk(&file, &error))?;
     }
-    let mark = Mark {
-        format: FORMAT,
-        sim: genesis.id().to_string(),
-        servers: count,
-    };
+    let mark = Mark { format: FORMAT, sim: genesis.id().to_string(), servers: count };
     write_toml(&draft.join(MARK), "# A world of `metatopia up`.", &mark)
 }
 
@@ -276,10 +248,7 @@ fn read_mark(path: &Path) -> Result<Mark, Failure> {
     };
     let mark: Mark = toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;
     if mark.format != FORMAT || mark.servers == 0 {
-        return Err(bad(format!(
-            "format {}, where this program knows {FORMAT}",
-            mark.format
-        )));
+        return Err(bad(format!("format {}, where this program knows {FORMAT}", mark.format)));
     }
     Ok(mark)
 }

@@ -49,10 +49,7 @@ fn a_world_in_use_is_refused_by_name() {
     let failure = World::open_or_create(&scratch.0, 1).unwrap_err();
 
     assert_eq!(failure.exit, Exit::Failed);
-    assert!(
-        failure.message.contains(&scratch.0.display().to_string()),
-        "{failure}"
-    );
+    assert!(failure.message.contains(&scratch.0.display().to_string()), "{failure}");
 }
 
 #[test]
@@ -95,10 +92,7 @@ fn an_exchanged_key_is_noticed() {
     let key = |scratch: &Scratch| server_path(&scratch.0, 0).join("vote.key");
     fs::copy(key(&a), key(&b)).unwrap();
 
-    assert_eq!(
-        World::open_or_create(&b.0, 1).unwrap_err().exit,
-        Exit::Unverified
-    );
+    assert_eq!(World::open_or_create(&b.0, 1).unwrap_err().exit, Exit::Unverified);
 }
 
 #[test]

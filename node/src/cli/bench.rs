@@ -1,0 +1,86 @@
+//! `bench`: this machine against the figures that are promised.
+
+mod figure;
+mod machine;
+mod plaza;
+mod process;
+mod thousand;
+
+use std::{env, fs, path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use self::machine::Machine;
+use super::{arguments, console::Console, failure::Failure};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BenchCommand {
+    /// Run the plaza with four servers and fifty bots in a directory of its own, kill a server, and
+    /// measure.
+    #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
+        bound.\nA build without --release measures itself, not Metatopia.")]
+    Plaza(PlazaArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PlazaArgs {
+    /// How long the bots act.
+    #[arg(long, default_value = "20s", value_parser = arguments::duration)]
+    duration: Duration,
+    /// How many bots.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=400))]
+    count: u32,
+}
+
+/// A directory that is gone when this is.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(env::temp_dir().join(format!("metatopia-bench-{}", std::process::id())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system, which cleans its place for such things.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[derive(Serialize)]
+struct MachineLine<'a> {
+    machine: &'a Machine,
+}
+
+pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), Failure> {
+    let BenchCommand::Plaza(args) = command;
+    if cfg!(debug_assertions) {
+        console.note("this is no release build: its figures say little");
+    }
+    let machine = Machine::here();
+    let scratch = Scratch::new();
+    let mut figures = plaza::measure(&scratch.0, (args.count, args.duration), console).await?;
+    console.note("the sim alone, with 1,000 moving objects");
+    let thousand = tokio::task::spawn_blocking(thousand::measure).await;
+    figures.extend(thousand.map_err(|error| Failure::failed(error.to_string()))?);
+    for figure in &figures {
+        if console.is_json() {
+            console.json(figure)?;
+        } else {
+            let verdict = console.verdict(figure.holds(), figure.verdict());
+            console.line(&format!("{figure}  {verdict}"))?;
+        }
+    }
+    if console.is_json() {
+        console.json(&MachineLine { machine: &machine })?;
+    } else {
+        console.line(&format!("machine: {machine}"))?;
+    }
+    let failed: Vec<&str> = figures.iter().filter(|f| f.fails()).map(|f| f.figure).collect();
+    match failed.as_slice() {
+        [] => Ok(()),
+        names => Err(Failure::failed(format!("past twice the bound: {}", names.join(", ")))),
+    }
+}

@@ -1,0 +1,205 @@
+//! The plaza under load, with a server killed, and at rest.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use metatopia_types::{Height, PublicKey};
+use tokio::time::{sleep, timeout};
+
+use super::{
+    figure::{Bound, Figure},
+    process::{cpu_time, resident_mb},
+};
+use crate::{
+    cli::{
+        Failure,
+        bots::{self, Crowd, Summary},
+        console::Console,
+        session::passing_key,
+        status::Status,
+        up::{
+            cluster::Cluster,
+            world::{SERVERS, World},
+        },
+    },
+    client_driver::{Driver, Entrance, NodeUrl, Trust},
+};
+
+/// Acts a second of each bot.
+const RATE: u32 = 10;
+
+/// Turns are counted from here after the bots were sent for, when all have come in.
+const WARM_UP: Duration = Duration::from_secs(3);
+
+/// After a kill, the longest wait for a turn is looked for this long.
+const WATCH: Duration = Duration::from_secs(5);
+
+/// Between two looks at a height.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The longest that a server started again is waited for.
+const BACK: Duration = Duration::from_secs(30);
+
+/// The plaza rests so long before its cost at rest is measured, and then so long.
+const SETTLE: Duration = Duration::from_secs(3);
+const REST: Duration = Duration::from_secs(10);
+
+/// Measures everything that needs servers.
+pub(super) async fn measure(
+    path: &Path,
+    (count, duration): (u32, Duration),
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    console.note("starting four servers");
+    let start = Instant::now();
+    let world = World::open_or_create(path, SERVERS)?;
+    let mut cluster = Cluster::start(&world, 0)?;
+    let figures = async {
+        cluster.ready().await?;
+        let ready = start.elapsed();
+        let mut figures = vec![Figure::new("ready", millis(ready), "ms", Bound::AtMost(3_000))];
+        console.note(&format!("{count} bots act for {} s", duration.as_secs()));
+        figures.extend(under_load(&cluster, count, duration).await?);
+        console.note("killing the proposer, and starting it again");
+        figures.extend(without_proposer(&mut cluster, &world).await?);
+        console.note("measuring what the plaza costs at rest");
+        sleep(SETTLE).await;
+        figures.extend(at_rest(&cluster).await);
+        Ok::<_, Failure>(figures)
+    };
+    let figures = figures.await;
+    let stopped = cluster.stop().await;
+    let figures = figures?;
+    stopped.map(|()| figures)
+}
+
+async fn under_load(
+    cluster: &Cluster,
+    count: u32,
+    duration: Duration,
+) -> Result<Vec<Figure>, Failure> {
+    let nodes: Vec<NodeUrl> = cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
+    let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
+    let crowd = Crowd { count, rate: RATE, duration, seed: 1 };
+    let (summary, turns) =
+        tokio::join!(bots::measure(&nodes, &trust, crowd), turn_rate(&nodes[0], duration));
+    let (Summary { sent, acknowledged, refused, lost, p50_ms, p99_ms, unanswered }, turns) =
+        (summary?, turns?);
+    let memory = cluster.processes().filter_map(|(_, pid)| resident_mb(pid)).max();
+    let memory = memory.map(|mb| mb * 10);
+    Ok(vec![
+        Figure::tenths("turns with bots", Some(turns), "turns/s", Bound::AtLeast(20)),
+        Figure::new("act to receipt p50", p50_ms, "ms", Bound::AtMost(120)),
+        Figure::new("act to receipt p99", p99_ms, "ms", Bound::AtMost(300)),
+        Figure::new("acts sent", sent, "acts", Bound::None),
+        Figure::new("acts acknowledged", acknowledged, "acts", Bound::None),
+        Figure::new("acts refused", refused, "acts", Bound::None),
+        Figure::new("acts unanswered", unanswered, "acts", Bound::AtMost(0)),
+        Figure::new("acts lost", lost, "acts", Bound::AtMost(0)),
+        Figure::tenths("largest server, with bots", memory, "MB", Bound::None),
+    ])
+}
+
+/// Turns in ten seconds, while the bots act.
+async fn turn_rate(node: &NodeUrl, duration: Duration) -> Result<u64, Failure> {
+    sleep(WARM_UP.min(duration / 4)).await;
+    let (from, start) = (Status::ask(node, None).await?.height, Instant::now());
+    sleep(duration.saturating_sub(WARM_UP).max(duration / 2)).await;
+    let (to, time) = (Status::ask(node, None).await?.height, start.elapsed());
+    Ok(to.saturating_sub(from) * 10_000_000 / micros(time).max(1))
+}
+
+async fn without_proposer(cluster: &mut Cluster, world: &World) -> Result<Vec<Figure>, Failure> {
+    let keys: Vec<PublicKey> = world.servers().iter().map(|seat| seat.key).collect();
+    let status = Status::ask(&cluster.ports(0).url(), None).await?;
+    let is_proposer = |key: &PublicKey| status.proposer.as_deref() == Some(&key.to_string());
+    // Between two heights nobody may be proposing; then any will do.
+    let victim = keys.iter().position(is_proposer).unwrap_or(0);
+    let survivor = cluster.ports((victim + 1) % keys.len()).url();
+    cluster.kill(victim).await?;
+    let gap = longest_gap(&survivor).await?;
+    let again = Instant::now();
+    cluster.restart(victim)?;
+    let node = cluster.ports(victim).url();
+    let late = || {
+        let message =
+            format!("the server that was killed does not vote after {} s", BACK.as_secs());
+        Failure::timed_out(message)
+    };
+    timeout(BACK, votes(&node, keys[victim])).await.map_err(|_| late())?;
+    let back = again.elapsed();
+    Ok(vec![
+        Figure::new("turn after the proposer's death", millis(gap), "ms", Bound::AtMost(1_000)),
+        Figure::new("votes after its restart", millis(back), "ms", Bound::AtMost(3_000)),
+    ])
+}
+
+/// The longest time without a new turn, from now on.
+async fn longest_gap(node: &NodeUrl) -> Result<Duration, Failure> {
+    let start = Instant::now();
+    let (mut last, mut height, mut longest) = (start, None, Duration::ZERO);
+    while start.elapsed() < WATCH {
+        let now = Status::ask(node, None).await?.height;
+        if height.is_some_and(|height| now > height) {
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        }
+        height = Some(now);
+        sleep(LOOK).await;
+    }
+    // A turn that never came counts as well.
+    Ok(longest.max(last.elapsed()))
+}
+
+/// Waits until the server's own certificates carry its own signature.
+async fn votes(node: &NodeUrl, server: PublicKey) {
+    loop {
+        if let Ok(true) = voted(node, server).await {
+            return;
+        }
+        sleep(LOOK).await;
+    }
+}
+
+async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Failure> {
+    // What was decided before it came back is signed by it too, or not at all: ask for new turns.
+    let before = Status::ask(node, None).await?.height;
+    let trust = Trust::learn(&Entrance::ask(node, None).await?).await?;
+    let mut driver = Driver::open(vec![node.clone()], trust, passing_key()).await?;
+    let mut height = Height(before + 1);
+    loop {
+        let (_, certificate) = driver.prove_turn(height, WATCH).await?;
+        if certificate.signatures.iter().any(|(signer, _)| *signer == server) {
+            driver.leave().await;
+            return Ok(true);
+        }
+        height = height.plus(1);
+    }
+}
+
+async fn at_rest(cluster: &Cluster) -> [Figure; 2] {
+    let pids: Vec<u32> = cluster.processes().map(|(_, pid)| pid).collect();
+    let used = || pids.iter().map(|pid| cpu_time(*pid)).sum::<Option<Duration>>();
+    let (before, start) = (used(), Instant::now());
+    sleep(REST).await;
+    let (after, time) = (used(), start.elapsed());
+    let percent = before
+        .zip(after)
+        .map(|(before, after)| micros(after.saturating_sub(before)) * 1_000 / micros(time).max(1));
+    let memory = pids.iter().map(|pid| resident_mb(*pid)).max().flatten();
+    let memory = memory.map(|mb| mb * 10);
+    [
+        Figure::tenths("four servers at rest", percent, "% of a core", Bound::AtMost(40)),
+        Figure::tenths("largest server at rest", memory, "MB", Bound::AtMost(150)),
+    ]
+}
+
+fn millis(time: Duration) -> u64 {
+    micros(time).div_ceil(1_000)
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

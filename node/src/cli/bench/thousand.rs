@@ -1,0 +1,194 @@
+//! The sim alone: a thousand objects that never rest, some of them with scripts.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_scripting::{Author, Draft, Package, State};
+use metatopia_sim::{
+    ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
+};
+use metatopia_types::{
+    Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PublicKey, Round, Sign as _,
+    SigningKey, Turn,
+};
+
+use super::figure::{Bound, Figure};
+
+/// Objects that move all the time.
+const OBJECTS: u32 = 1_000;
+
+/// One in so many has a script that runs in each tick.
+const SCRIPTED: u32 = 20;
+
+/// Turns that are measured.
+const TURNS: u64 = 200;
+
+/// Half the side of the square they are in, in metres.
+const GROUND: i32 = 60;
+
+/// Walks its object in circles, and looks around now and then.
+const SOURCE: &str = "fn on_start() {
+    state.steps = 0;
+}
+
+fn on_tick(dt) {
+    state.steps += 1;
+    if state.steps % 30 == 0 {
+        let near = nearby(5);
+        self_.text = `${near.len()} near`;
+    }
+    impulse(self_.velocity.rotate(PI / 2) * dt);
+}
+";
+
+/// Adds up the time of each stage of a turn.
+#[derive(Default)]
+struct Stopwatch {
+    times: BTreeMap<Stage, Duration>,
+    running: Option<(Stage, Instant)>,
+}
+
+impl Stopwatch {
+    fn stop(&mut self) {
+        if let Some((stage, since)) = self.running.take() {
+            *self.times.entry(stage).or_default() += since.elapsed();
+        }
+    }
+}
+
+impl Watch for Stopwatch {
+    fn enter(&mut self, stage: Stage) {
+        self.stop();
+        self.running = Some((stage, Instant::now()));
+    }
+}
+
+/// Ticks a second on one thread, and the shares of what they are spent on.
+pub(super) fn measure() -> Vec<Figure> {
+    let server = SigningKey::from_seed([1; 32]).public();
+    let genesis = genesis(server);
+    let ticks = TURNS * u64::from(genesis.parameters.ticks_per_turn);
+    let tools = Tools::new(Arc::new(Ed25519));
+    let mut world = World::genesis(&genesis, &tools).expect("this genesis keeps the rules");
+    let mut watch = Stopwatch::default();
+    for _ in 0..TURNS {
+        world.apply_watched(&empty_turn(&world, server), &Serial, &mut watch);
+        watch.stop();
+    }
+    let total: Duration = watch.times.values().sum();
+    let per_second = u128::from(ticks) * 1_000_000_000 / total.as_nanos().max(1);
+    let per_second = u64::try_from(per_second).unwrap_or(u64::MAX);
+    let share = |stages: &[Stage]| {
+        let time: Duration = stages.iter().filter_map(|stage| watch.times.get(stage)).sum();
+        u64::try_from(time.as_nanos() * 1_000 / total.as_nanos().max(1)).ok()
+    };
+    let part = |name, stages: &[Stage]| Figure::tenths(name, share(stages), "%", Bound::None);
+    vec![
+        Figure::new("1,000 moving objects", per_second, "ticks/s", Bound::None),
+        part("  of it physics", &[Stage::Physics]),
+        part("  of it scripts", &[Stage::Scripts, Stage::Merge]),
+        part("  of it hashing", &[Stage::Leaves]),
+    ]
+}
+
+fn genesis(server: PublicKey) -> Genesis {
+    let package = Package::build(Draft {
+        name: "circler".to_owned(),
+        version: "1.0.0".to_owned(),
+        entry: "circler.rhai".to_owned(),
+        files: BTreeMap::from([("circler.rhai".to_owned(), SOURCE.into())]),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        authors: vec![Author { name: "The Metatopia authors".to_owned(), key: None }],
+        ..Draft::default()
+    });
+    let package = package.expect("this package keeps the rules");
+    let mut objects: Vec<ObjectSpec> = (0..OBJECTS).map(thing).collect();
+    for object in objects.iter_mut().step_by(SCRIPTED as usize) {
+        object.scripts = vec![ScriptSpec { package: package.id(), state: State::default() }];
+    }
+    let far = GROUND + 1;
+    objects.extend([(0, far), (0, -far), (far, 0), (-far, 0)].map(wall));
+    let mut parameters = Parameters::default();
+    // Enough that no script waits for its budget.
+    parameters.gas.tick = 1 << 24;
+    parameters.gas.owner_refill = 1 << 24;
+    parameters.gas.owner_capacity = 1 << 30;
+    Genesis {
+        name: "bench".to_owned(),
+        engine: ENGINE,
+        parameters,
+        admins: BTreeSet::new(),
+        validators: BTreeMap::from([(server, Contact::default())]),
+        packages: BTreeMap::from([(package.id(), package.encode())]),
+        objects,
+        licence: "AGPL-3.0-or-later".to_owned(),
+        asset_licence: "CC-BY-SA-4.0".to_owned(),
+    }
+}
+
+fn object(kind: &str, body: BodySpec) -> ObjectSpec {
+    ObjectSpec {
+        kind: kind.to_owned(),
+        name: kind.to_owned(),
+        owner: None,
+        look: Look::default(),
+        text: String::new(),
+        body,
+        scripts: Vec::new(),
+    }
+}
+
+/// On a grid of 3 m, each with a velocity of its own that nothing ever damps.
+fn thing(n: u32) -> ObjectSpec {
+    let mut dice = Stream::new(&[1; 32], "metatopia bench v1", &[u64::from(n)]);
+    let at = |n: u32| Fx::from_int(i32::try_from(n * 3).expect("a small grid") - 48);
+    let shape = match n % 2 {
+        0 => Shape::Circle { radius: Fx::HALF },
+        _ => Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
+    };
+    let mut body = BodySpec::new(shape, Motion::Dynamic, Vec2::new(at(n % 32), at(n / 32)));
+    let mut speed = || dice.fx_between(Fx::from_int(-3), Fx::from_int(3));
+    body.velocity = Vec2::new(speed(), speed());
+    body.spin = speed();
+    body.restitution = Fx::ONE;
+    body.friction = Fx::ZERO;
+    object("thing", body)
+}
+
+fn wall((x, y): (i32, i32)) -> ObjectSpec {
+    let long = |across: i32| Fx::from_int(if across == 0 { GROUND + 2 } else { 1 });
+    let shape = Shape::Rect { half: Vec2::new(long(x), long(y)) };
+    let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
+    let mut body = BodySpec::new(shape, Motion::Static, place);
+    body.restitution = Fx::ONE;
+    object("wall", body)
+}
+
+/// The next turn, without acts. What its header claims of roots and sets, nobody judges here.
+fn empty_turn(world: &World, server: PublicKey) -> Turn {
+    let height = world.height().plus(1);
+    let body = Body::default();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let header = Header {
+        sim: world.sim(),
+        engine: ENGINE,
+        height,
+        previous: HeaderId::default(),
+        proposer: server,
+        round: Round(0),
+        time: Millis(50 * height.0),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: world.root(),
+        validators: Default::default(),
+        next_validators: Default::default(),
+    };
+    Turn { header, body }
+}

@@ -1,0 +1,275 @@
+use std::{collections::BTreeSet, sync::Arc};
+
+use metatopia_consensus::Record;
+use metatopia_scenarios::plaza;
+use metatopia_sim::{ENGINE, Genesis, Tools, World};
+use metatopia_store::{Identity, Opening, Store};
+use metatopia_types::{
+    Act, Body, Certificate, Contact, Digest, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
+    Root, Round, Seq, Sign as _, SigningKey, Turn,
+};
+
+use super::{replay::Wrong, *};
+use crate::{disk::RealDisk, storage::AGREEMENT};
+
+fn chain(name: &str, turns: &[u8]) -> (String, Vec<HeaderId>) {
+    (name.to_owned(), turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect())
+}
+
+#[test]
+fn logs_of_different_length_are_the_same_history() {
+    assert_eq!(split(&[chain("a", &[1, 2, 3]), chain("b", &[1, 2])]), None);
+    assert_eq!(split(&[chain("a", &[]), chain("b", &[1, 2])]), None);
+    assert_eq!(split(&[]), None);
+}
+
+#[test]
+fn the_first_height_that_differs_is_named() {
+    let chains = [chain("a", &[1, 2, 3]), chain("b", &[1, 2, 3]), chain("c", &[1, 9, 3])];
+    assert_eq!(split(&chains), Some(("a", "c", 2)));
+}
+
+#[test]
+fn an_empty_place_holds_no_servers() {
+    let dir = std::env::temp_dir().join(format!("metatopia-no-servers-{}", std::process::id()));
+    assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
+    fs::create_dir(&dir).unwrap();
+    assert_eq!(data_directories(&dir).unwrap_err().exit, Exit::NotFound);
+    fs::remove_dir(&dir).unwrap();
+}
+
+/// A data directory with some turns of the plaza, as a server would have written it.
+struct Kept {
+    dir: PathBuf,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _absent = fs::remove_dir_all(&self.dir);
+    }
+}
+
+const TURNS: usize = 24;
+
+impl Kept {
+    fn write(name: &str, records: &[Record]) -> Self {
+        let dir =
+            std::env::temp_dir().join(format!("metatopia-kept-{name}-{}", std::process::id()));
+        let _absent = fs::remove_dir_all(&dir);
+        fs::create_dir(&dir).unwrap();
+        let own = genesis();
+        fs::write(dir.join(GENESIS), own.encode()).unwrap();
+        let identity = Identity { sim: own.id(), server: server_key(0).public() };
+        let disk = RealDisk::open(&dir).unwrap();
+        let mut store = Store::open(disk, Opening::new(identity)).unwrap().store;
+        for record in records {
+            let tag = match record {
+                Record::Decided(certificate) => Some(certificate.height.0),
+                _ => None,
+            };
+            store.append(AGREEMENT, tag, &record.encode()).unwrap();
+        }
+        store.sync().unwrap();
+        Self { dir }
+    }
+
+    fn verify(&self) -> Verdict {
+        let checked = verify(&self.dir, &self.dir.join(GENESIS)).unwrap();
+        verdict(&self.dir, &checked)
+    }
+
+    fn segment(&self) -> PathBuf {
+        self.dir.join(FileName::segment(0).to_string())
+    }
+}
+
+fn certificate(turn: &Turn, signers: std::ops::Range<u8>) -> Certificate {
+    let mut certificate = Certificate {
+        height: turn.header.height,
+        round: Round(0),
+        header: turn.id(),
+        signatures: Vec::new(),
+    };
+    for key in signers.map(server_key) {
+        let vote = certificate.vote(key.public()).sign_bytes(turn.header.sim);
+        certificate.signatures.push((key.public(), key.sign(&vote)));
+    }
+    certificate
+}
+
+fn server_key(index: u8) -> SigningKey {
+    SigningKey::from_seed([200 + index; 32])
+}
+
+fn genesis() -> Genesis {
+    let validators = (0..4).map(|n| (server_key(n).public(), Contact::default())).collect();
+    plaza::genesis(validators, BTreeSet::new())
+}
+
+/// The next turn of a world, as an honest proposer builds it; somebody logs in at height 3.
+fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
+    let (sim, height) = (world.sim(), world.height().plus(1));
+    let visitor = SigningKey::from_seed([1; 32]);
+    let act = Act::Login { name: "Ada".into(), look: Look::default() };
+    let (author, lane, seq, last_valid) = (visitor.public(), Lane(1), Seq(1), Height(100));
+    let login = Envelope { sim, author, lane, seq, last_valid, act };
+    let acts = if height == Height(3) { vec![login.sign(&visitor)] } else { Vec::new() };
+    let body = Body::new(acts, Vec::new()).unwrap();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let set = |height| world.validators(height).unwrap();
+    let header = Header {
+        sim,
+        engine: ENGINE,
+        height,
+        previous: before.map(Turn::id).unwrap_or_default(),
+        proposer: set(height).proposer(height, Round(0)),
+        round: Round(0),
+        time: Millis(1_000 + 50 * height.0),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: lagging,
+        validators: set(height).id(),
+        next_validators: set(height.plus(1)).id(),
+    };
+    Turn { header, body }
+}
+
+/// Turns of the plaza, each decided by three of four.
+fn decided_records() -> Vec<Record> {
+    let mut world = World::genesis(&genesis(), &Tools::new(Arc::new(Ed25519))).unwrap();
+    // The root after the turn before, and the one before that: headers state the older one.
+    let mut roots = [world.root(); 2];
+    let (mut records, mut last) = (Vec::new(), None);
+    for _ in 0..TURNS {
+        let turn = next_turn(&world, last.as_ref(), roots[0]);
+        world.apply(&turn, &Serial);
+        roots = [roots[1], world.root()];
+        records.push(Record::Turn(Arc::new(turn.clone())));
+        records.push(Record::Decided(certificate(&turn, 0..3)));
+        last = Some(turn);
+    }
+    records
+}
+
+/// Those records with the turn of a height changed before it is decided.
+fn changed(height: usize, change: impl FnOnce(&mut Turn)) -> Vec<Record> {
+    let mut records = decided_records();
+    let at = 2 * (height - 1);
+    let Record::Turn(turn) = &records[at] else { panic!("turns are at even places") };
+    let mut turn = turn.as_ref().clone();
+    change(&mut turn);
+    records[at + 1] = Record::Decided(certificate(&turn, 0..3));
+    records[at] = Record::Turn(Arc::new(turn));
+    records
+}
+
+#[test]
+fn a_log_that_is_in_order_is_verified_to_its_end() {
+    let verdict = Kept::write("order", &decided_records()).verify();
+    assert_eq!(verdict.error, None);
+    assert!(verdict.ok);
+    assert_eq!((verdict.height, verdict.records), (TURNS as u64, 2 * TURNS as u64));
+    assert_eq!(verdict.server, Some(server_key(0).public().to_string()));
+    assert_eq!(verdict.torn_bytes, 0);
+}
+
+#[test]
+fn a_torn_last_record_is_told_and_no_fault() {
+    let kept = Kept::write("torn", &decided_records());
+    let file = fs::OpenOptions::new().write(true).open(kept.segment()).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 5).unwrap();
+
+    let verdict = kept.verify();
+
+    assert_eq!((verdict.error, verdict.height), (None, TURNS as u64 - 1));
+    assert!(verdict.torn_bytes > 0);
+}
+
+#[test]
+fn a_flipped_byte_is_found_and_its_height_named() {
+    let kept = Kept::write("flipped", &decided_records());
+    let mut bytes = fs::read(kept.segment()).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(kept.segment(), bytes).unwrap();
+
+    let verdict = kept.verify();
+
+    assert!(!verdict.ok);
+    assert!(verdict.error.unwrap().contains("segment-0000000000"));
+    assert!((2..=TURNS as u64).contains(&verdict.height), "height {}", verdict.height);
+}
+
+#[test]
+fn another_history_is_wrong_at_its_first_height_though_a_quorum_signed_it() {
+    let wrong = |name, records: Vec<Record>| {
+        let verdict = Kept::write(name, &records).verify();
+        (verdict.height, verdict.error.unwrap_or_default())
+    };
+    let root = wrong("root", changed(9, |turn| turn.header.root = Root::default()));
+    assert_eq!(root.0, 9);
+    assert!(root.1.contains("states root 000"), "{}", root.1);
+
+    let previous = wrong("previous", changed(5, |turn| turn.header.previous = HeaderId::default()));
+    assert_eq!(previous, (5, Wrong::Header("another turn before it").to_string()));
+
+    let body = wrong("body", changed(7, |turn| turn.body = Body::default()));
+    assert_eq!(body.0, 7);
+
+    let time = wrong("time", changed(6, |turn| turn.header.time = Millis(1)));
+    assert_eq!(time, (6, Wrong::Header("a time that is not after the turn before").to_string()));
+}
+
+#[test]
+fn a_certificate_of_too_few_is_wrong() {
+    let mut records = decided_records();
+    let Record::Turn(turn) = &records[6] else { panic!("turns are at even places") };
+    records[7] = Record::Decided(certificate(turn, 0..2));
+
+    let verdict = Kept::write("few", &records).verify();
+
+    assert_eq!(verdict.height, 4);
+    assert!(verdict.error.unwrap().contains("voting power 2"));
+}
+
+#[test]
+fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
+    let wrong = |name, change: fn(&mut Vec<Record>)| {
+        let mut records = decided_records();
+        change(&mut records);
+        let verdict = Kept::write(name, &records).verify();
+        (verdict.height, verdict.error.unwrap_or_default())
+    };
+    let gap = wrong("gap", |records| drop(records.drain(4..6)));
+    assert_eq!(gap, (3, Wrong::OutOfOrder(Height(4), Height(3)).to_string()));
+    let missing = wrong("missing", |records| drop(records.remove(4)));
+    assert_eq!(missing.0, 3);
+    let noted = wrong("noted", |records| {
+        let (height, root) = (Height(2), Root::default());
+        records.insert(8, Record::Applied { height, root, validators: None });
+    });
+    assert!(noted.1.contains("the log notes root 000"), "{}", noted.1);
+}
+
+#[test]
+fn a_genesis_of_another_sim_is_wrong() {
+    let kept = Kept::write("foreign", &[]);
+    let mut other = genesis();
+    other.name = "elsewhere".into();
+    fs::write(kept.dir.join(GENESIS), other.encode()).unwrap();
+    assert!(kept.verify().error.unwrap().contains(&other.id().to_string()));
+}
+
+#[test]
+fn verifying_changes_nothing() {
+    let kept = Kept::write("same", &decided_records());
+    let file = fs::OpenOptions::new().append(true).open(kept.segment()).unwrap();
+    std::io::Write::write_all(&mut &file, b"torn").unwrap();
+    let before = fs::read(kept.segment()).unwrap();
+
+    assert!(kept.verify().ok);
+
+    assert_eq!(fs::read(kept.segment()).unwrap(), before);
+}

@@ -1,0 +1,97 @@
+use clap::CommandFactory as _;
+
+use super::*;
+
+fn read(line: &str) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(line.split(' '))
+}
+
+#[test]
+fn the_command_line_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn the_documented_lines_are_understood() {
+    let key = "0".repeat(64);
+    for line in [
+        "metatopia",
+        "metatopia --json",
+        "metatopia up --servers 4 --data-dir /tmp/x --http-port 8080 --exit-after 30s --json",
+        "metatopia up --servers 1",
+        "metatopia node run --config server-0/metatopia.toml",
+        "metatopia status --node http://127.0.0.1:8080 --at 7 --json",
+        "metatopia keys new --out me.key",
+        "metatopia keys show me.key --json",
+        "metatopia say hello --node http://127.0.0.1:8080 --key me.key --json",
+        "metatopia client --node http://127.0.0.1:8080 --key me.key",
+        "metatopia bots --node http://a:1,http://b:2 --count 50 --rate 10 --duration 20s --json",
+        "metatopia log verify /tmp/x --json",
+        "metatopia log golden",
+        "metatopia order show --node http://127.0.0.1:8080 --height 7 --script 2",
+        "metatopia script check door.rhai --json",
+        "metatopia script list --node http://127.0.0.1:8080",
+        "metatopia bench plaza --json",
+    ] {
+        read(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    }
+    let receipt = format!("metatopia receipt {key} 5 2 --node http://127.0.0.1:8080");
+    read(&receipt).unwrap_or_else(|error| panic!("{receipt}: {error}"));
+}
+
+#[test]
+fn what_is_not_understood_is_a_usage_error() {
+    for line in [
+        "metatopia dance",
+        "metatopia up --servers 0",
+        "metatopia up --servers 32",
+        "metatopia up --http-port 70000",
+        "metatopia up --exit-after soon",
+        "metatopia status --node 127.0.0.1:8080",
+        "metatopia status --node https://127.0.0.1:8080",
+        "metatopia receipt abc 1 1",
+        "metatopia say hi",
+        "metatopia bots --count 0",
+        "metatopia bots --rate 0",
+        "metatopia order show --height 1",
+        "metatopia say hi --key k --sim 12",
+    ] {
+        let error = read(line).expect_err(line);
+        assert!(error.use_stderr(), "{line}");
+        assert_eq!(error.exit_code(), i32::from(Exit::Usage.code()), "{line}");
+    }
+}
+
+#[test]
+fn without_a_command_a_world_is_started() {
+    let cli = read("metatopia --json").unwrap();
+    assert!(cli.json && cli.command.is_none());
+    let Some(Command::Up(asked)) = read("metatopia up").unwrap().command else { panic!("not up") };
+    assert_eq!(format!("{asked:?}"), format!("{:?}", up::UpArgs::default()));
+}
+
+#[test]
+fn help_ends_with_every_exit_code() {
+    let help = Cli::command().render_long_help().to_string();
+    for exit in Exit::ALL {
+        let line = format!("{}  {}", exit.code(), exit.meaning());
+        assert!(help.contains(&line), "{line} is not in\n{help}");
+    }
+    assert!(help.contains("Examples:"), "{help}");
+}
+
+#[test]
+fn every_command_explains_itself() {
+    fn check(command: &clap::Command, path: &str) {
+        assert!(command.get_about().is_some(), "{path} says nothing about itself");
+        for argument in command.get_arguments() {
+            let id = argument.get_id();
+            let told = argument.get_help().is_some() || argument.is_hide_set();
+            assert!(told || *id == "help" || *id == "version", "{path} {id} has no help");
+        }
+        for sub in command.get_subcommands() {
+            check(sub, &format!("{path} {}", sub.get_name()));
+        }
+    }
+    check(&Cli::command(), "metatopia");
+}
