@@ -1,6 +1,11 @@
 //! The sim alone: a thousand moving objects, some of them with scripts, and what a turn costs.
 //!
 //! `cargo run --release -p metatopia-sim --example bench [turns]`
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a measurement reads the clock; the crate itself never does"
+)]
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -10,38 +10,38 @@ pub const ROOTS: [(Height, &str); 10] = [
     ),
     (
         Height(1),
-        "8860c85f7e81cc8d1da3039efd1d2e7dc02dc71f3bd248f7e178395abb637c94",
+        "7e0351567068f73fd5f8f2b78a56daa1501c5759f2a346bd7354528b77cc2efe",
     ),
     (
         Height(2),
-        "85d9be25e83d0728c31081037a5bad4a219e849302723d377a4fa4a84e67f549",
+        "bbe0d4a7ed6015674488f3a7d82bac6cf015519007f4398dab2dfe0389d7584f",
     ),
     (
         Height(10),
-        "9202edd4c314eccece9c1b9900d57760d7271870a04465ede181f6865e3b347e",
+        "ae906bf068d19127ff0089cbaccfbf570b1f53af7f11c8a8db934c393fcd9bfb",
     ),
     (
         Height(50),
-        "247dc9170ce3be60add05c0c24e43377d27caf6b8ae3e0cd07465b1b95b269be",
+        "62d76fa0e36310eb2cc78ce6b8d47406406d1578e0aa02a9354a275938146a9d",
     ),
     (
         Height(100),
-        "bede737ddf026e4ec4c9849aa2d819630c0ce7ec1810645c51bb3d2afcdf186c",
+        "b064ed6adca9aa4dda5296cb82b2200992691b6f4024802b29292491bcbdbc2e",
     ),
     (
         Height(200),
-        "f2f2154eea85e93210751faa0e790ed7a5c7920544ff332c9e5ea85670f0e885",
+        "fb4e9a4a7c0954c2971f7123251ecac4a731dbc18a3bf164b6b31f77571b9f08",
     ),
     (
         Height(300),
-        "31a6bdb40505788cd7ba0499e52da05d2cd57812e6d73be85bc1f8e49ae93f4a",
+        "7331d49c0d984949f73ace389a65d282eb9baa90fba1e978aef703aa84c760d6",
     ),
     (
         Height(399),
-        "c86eac52df6b1a0546f2da61e1ac10fe9ac816724166b91e23b0bf65fc06c563",
+        "d70f01cfb7a2f3f5090853b1fcaf8d8821f11bc17ee012b344f6b27dc9e2bfa2",
     ),
     (
         Height(400),
-        "c2343d9fdaf120fa153e365654260e73fcacb5a2934a120490d5c89b54afbd18",
+        "3da461e7cc5abbdcef39b3116a21091a7bb84a5dd3b9b44c4ac365b224ecdbaa",
     ),
 ];

@@ -35,7 +35,7 @@ fn a_genesis_decodes_to_itself_and_its_id_covers_all_of_it() {
     let genesis = builder.genesis;
     assert_eq!(Genesis::decode(&genesis.encode()), Ok(genesis.clone()));
 
-    let mut others = vec![genesis.clone(); 5];
+    let mut others = vec![genesis; 5];
     others[1].admins.insert(public(7));
     others[2].parameters.lease_ticks += 1;
     others[3].objects[0].look.color = 1;
