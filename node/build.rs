@@ -28,8 +28,8 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let (commit, modified) = source(&root).unwrap_or(("unknown".to_owned(), "unknown"));
-    println!("cargo::rustc-env=METATOPIA_BUILD_COMMIT={commit}");
-    println!("cargo::rustc-env=METATOPIA_BUILD_MODIFIED={modified}");
+    println!("cargo::rustc-env=BUILD_COMMIT_OF_METATOPIA={commit}");
+    println!("cargo::rustc-env=BUILD_MODIFIED_OF_METATOPIA={modified}");
 }
 
 /// The commit that is checked out, and whether files differ from it. Nothing when this is no git
@@ -47,13 +47,7 @@ fn source(root: &Path) -> Option<(String, &'static str)> {
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     // Without optional locks, a build does not get into the way of somebody who commits.
     let mut command = Command::new("git");
-    command
-        .arg("--no-optional-locks")
-        .args(arguments)
-        .current_dir(root);
-    let output = command
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
+    command.arg("--no-optional-locks").args(arguments).current_dir(root);
+    let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

@@ -162,8 +162,7 @@ impl CarrierSender {
             }
         };
         let _ = timeout(LINGER, arrived).await;
-        self.connection
-            .close(VarInt::from_u32(CloseCode::DONE.0), b"left");
+        self.connection.close(VarInt::from_u32(CloseCode::DONE.0), b"left");
         let _ = timeout(LINGER, self.endpoint.wait_idle()).await;
     }
 
@@ -191,10 +190,7 @@ impl CarrierReceiver {
     pub async fn recv(&mut self) -> Result<Bytes, CarrierError> {
         loop {
             let mut input = &self.chunk[..];
-            let frame = self
-                .decoder
-                .next(&mut input)
-                .map_err(CarrierError::Oversize)?;
+            let frame = self.decoder.next(&mut input).map_err(CarrierError::Oversize)?;
             let used = self.chunk.len() - input.len();
             self.chunk.advance(used);
             match frame {
@@ -249,18 +245,8 @@ pub async fn connect(
     let decoder = Decoder::new(SERVER_FRAME_BYTES_MAX);
     let chunk = Bytes::new();
     Ok(Carrier {
-        recv: CarrierReceiver {
-            connection: connection.clone(),
-            stream: recv,
-            decoder,
-            chunk,
-        },
-        send: CarrierSender {
-            endpoint,
-            connection,
-            stream: send,
-            encoded: Vec::new(),
-        },
+        recv: CarrierReceiver { connection: connection.clone(), stream: recv, decoder, chunk },
+        send: CarrierSender { endpoint, connection, stream: send, encoded: Vec::new() },
     })
 }
 
@@ -269,9 +255,7 @@ pub(crate) fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
     let crypto = QuicClientConfig::try_from(tls).expect("ring has the suite of first packets");
     let mut transport = TransportConfig::default();
     transport
-        .max_idle_timeout(Some(
-            IdleTimeout::try_from(IDLE).expect("less than 2^62 ms"),
-        ))
+        .max_idle_timeout(Some(IdleTimeout::try_from(IDLE).expect("less than 2^62 ms")))
         .keep_alive_interval(Some(KEEP_ALIVE))
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
         .max_concurrent_uni_streams(VarInt::from_u32(0))
@@ -285,10 +269,7 @@ pub(crate) fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
 
 fn refusal(error: ConnectionError, pin: &Pin) -> ConnectError {
     if let Some(found) = pin.mismatch() {
-        return ConnectError::WrongCertificate {
-            expected: pin.expected(),
-            found,
-        };
+        return ConnectError::WrongCertificate { expected: pin.expected(), found };
     }
     match error {
         ConnectionError::TimedOut => ConnectError::NoAnswer,

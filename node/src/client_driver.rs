@@ -185,16 +185,7 @@ impl Driver {
         let (told, news) = mpsc::channel(NEWS_MAX);
         let task = tokio::spawn(Link::new(session, author, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
-        let mut driver = Self {
-            orders,
-            news,
-            aside,
-            trust,
-            light,
-            author,
-            lane,
-            task,
-        };
+        let mut driver = Self { orders, news, aside, trust, light, author, lane, task };
         let opened = async {
             loop {
                 match driver.news().await {
@@ -204,9 +195,7 @@ impl Driver {
                 }
             }
         };
-        timeout(OPEN, opened)
-            .await
-            .map_err(|_| DriveError::NotOpen)??;
+        timeout(OPEN, opened).await.map_err(|_| DriveError::NotOpen)??;
         Ok(driver)
     }
 
@@ -265,11 +254,7 @@ impl Driver {
         let deadline = Instant::now() + wait;
         loop {
             let (reply, answer) = oneshot::channel();
-            self.order(Order::Ask {
-                question: question.clone(),
-                reply,
-            })
-            .await?;
+            self.order(Order::Ask { question: question.clone(), reply }).await?;
             let answer = timeout_at(deadline, self.while_listening(answer)).await;
             match answer {
                 Ok(Ok(Answer::Busy)) | Ok(Err(_)) if Instant::now() < deadline => {
@@ -294,9 +279,7 @@ impl Driver {
 
     /// Ends the session, after everything that was sent has arrived.
     pub async fn leave(self) {
-        let Self {
-            orders, news, task, ..
-        } = self;
+        let Self { orders, news, task, .. } = self;
         drop((orders, news));
         // The task ends when its owner is gone, within the second that a carrier lingers.
         let _ = timeout(Duration::from_secs(3), task).await;

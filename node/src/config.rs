@@ -95,9 +95,7 @@ impl FromStr for LogLevel {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         use LogLevel::{Debug, Error, Info, Off, Trace, Warn};
         let all = [Off, Error, Warn, Info, Debug, Trace];
-        all.into_iter()
-            .find(|level| level.name() == text)
-            .ok_or(ParseLogLevelError)
+        all.into_iter().find(|level| level.name() == text).ok_or(ParseLogLevelError)
     }
 }
 
@@ -137,10 +135,7 @@ pub enum ConfigError {
         why: String,
     },
     /// An environment variable with our prefix that means nothing.
-    #[error(
-        "environment variable {name} is not known; known are {}",
-        known_variables()
-    )]
+    #[error("environment variable {name} is not known; known are {}", known_variables())]
     UnknownEnvironment {
         /// Its name.
         name: String,
@@ -205,18 +200,13 @@ pub struct Settings {
 /// # Errors
 /// When it cannot be read, is no TOML, or has an unknown key or a wrong value.
 pub fn read(path: &Path) -> Result<Layer, ConfigError> {
-    let failed = |source| ConfigError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut file = io::Read::take(file, FILE_BYTES_MAX + 1);
     io::Read::read_to_string(&mut file, &mut text).map_err(failed)?;
     if text.len() as u64 > FILE_BYTES_MAX {
-        return Err(ConfigError::TooLong {
-            path: path.to_owned(),
-        });
+        return Err(ConfigError::TooLong { path: path.to_owned() });
     }
     parse(&text, path)
 }
@@ -231,12 +221,8 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         ConfigError::File { path, source }
     })?;
     let directory = path.parent().unwrap_or(Path::new(""));
-    for path in [
-        &mut layer.data_dir,
-        &mut layer.genesis,
-        &mut layer.vote_key,
-        &mut layer.node_key,
-    ] {
+    for path in [&mut layer.data_dir, &mut layer.genesis, &mut layer.vote_key, &mut layer.node_key]
+    {
         // An absolute path stays what it is.
         *path = path.take().map(|path| directory.join(path));
     }
@@ -248,15 +234,9 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
 pub fn variables() -> Vec<(String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         // What is not UTF-8 is shown with replacement characters by the error it will cause.
-        (
-            name.to_string_lossy().into_owned(),
-            value.to_string_lossy().into_owned(),
-        )
+        (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
     };
-    std::env::vars_os()
-        .map(text)
-        .filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX))
-        .collect()
+    std::env::vars_os().map(text).filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX)).collect()
 }
 
 /// Reads environment variables; those without [`ENVIRONMENT_PREFIX`] are not ours.
@@ -289,35 +269,25 @@ pub fn environment(
 /// When something is missing, or does not fit together.
 pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, ConfigError> {
     let layer = layers.into_iter().fold(Layer::default(), Layer::over);
-    let data_dir = layer
-        .data_dir
-        .ok_or(ConfigError::Missing { key: "data_dir" })?;
+    let data_dir = layer.data_dir.ok_or(ConfigError::Missing { key: "data_dir" })?;
     let limits = GatewayLimits::default();
     let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let p2p_listen = layer.p2p_listen.unwrap_or_else(|| {
-        "/ip4/127.0.0.1/tcp/8082"
-            .parse()
-            .expect("a constant that a test reads")
+        "/ip4/127.0.0.1/tcp/8082".parse().expect("a constant that a test reads")
     });
-    peer::check_address(&p2p_listen).map_err(|error| ConfigError::Value {
-        key: "p2p_listen".into(),
-        why: error.to_string(),
-    })?;
+    peer::check_address(&p2p_listen)
+        .map_err(|error| ConfigError::Value { key: "p2p_listen".into(), why: error.to_string() })?;
     let peers = layer.peers.unwrap_or_default();
     peer::check_all(&peers)?;
     let settings = Settings {
-        genesis: layer
-            .genesis
-            .ok_or(ConfigError::Missing { key: "genesis" })?,
+        genesis: layer.genesis.ok_or(ConfigError::Missing { key: "genesis" })?,
         vote_key: layer.vote_key.unwrap_or_else(|| data_dir.join("vote.key")),
         node_key: layer.node_key.unwrap_or_else(|| data_dir.join("node.key")),
         http_listen: layer.http_listen.unwrap_or_else(|| loopback(8080)),
         http_origins: layer.http_origins.unwrap_or_default(),
         client_listen: layer.client_listen.unwrap_or_else(|| loopback(8081)),
         clients_max: layer.clients_max.unwrap_or(limits.clients_max),
-        clients_per_ip_max: layer
-            .clients_per_ip_max
-            .unwrap_or(limits.clients_per_ip_max),
+        clients_per_ip_max: layer.clients_per_ip_max.unwrap_or(limits.clients_per_ip_max),
         p2p_listen,
         peers,
         log: layer.log.unwrap_or(LogLevel::Info),
@@ -326,10 +296,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
     };
     if settings.vote_key == settings.node_key {
         let why = "it is also the vote_key; a server needs two keys".to_owned();
-        return Err(ConfigError::Value {
-            key: "node_key".into(),
-            why,
-        });
+        return Err(ConfigError::Value { key: "node_key".into(), why });
     }
     Ok(settings)
 }

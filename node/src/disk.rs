@@ -47,10 +47,7 @@ impl DataDirectory {
         let path = path.to_owned();
         match fs::read_dir(&path) {
             Ok(_) => Ok(Self { path }),
-            Err(error) => Err(OpenDiskError {
-                cause: cause(&error),
-                path,
-            }),
+            Err(error) => Err(OpenDiskError { cause: cause(&error), path }),
         }
     }
 
@@ -132,16 +129,11 @@ impl RealDisk {
     /// # Errors
     /// [`Cause::InUse`] when another process has it open, or what the operating system says.
     pub fn open(path: &Path) -> Result<Self, OpenDiskError> {
-        Self::try_open(path).map_err(|cause| OpenDiskError {
-            path: path.to_owned(),
-            cause,
-        })
+        Self::try_open(path).map_err(|cause| OpenDiskError { path: path.to_owned(), cause })
     }
 
     fn try_open(path: &Path) -> Result<Self, Cause> {
-        let directory = DataDirectory {
-            path: path.to_owned(),
-        };
+        let directory = DataDirectory { path: path.to_owned() };
         for folder in Folder::ALL {
             create_folder(&directory.folder_path(folder)).map_err(|error| cause(&error))?;
         }
@@ -149,11 +141,7 @@ impl RealDisk {
         let lock = options.create(true).append(true).open(path.join("lock"));
         let lock = lock.map_err(|error| cause(&error))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                directory,
-                written: BTreeMap::new(),
-                _lock: lock,
-            }),
+            Ok(()) => Ok(Self { directory, written: BTreeMap::new(), _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(Cause::InUse),
             Err(TryLockError::Error(error)) => Err(cause(&error)),
         }
@@ -190,11 +178,7 @@ impl RealDisk {
 
     /// The name may mean another file from now on.
     fn forget(&mut self, file: FileName) {
-        if self
-            .written
-            .get(&file.folder())
-            .is_some_and(|(name, _)| *name == file)
-        {
+        if self.written.get(&file.folder()).is_some_and(|(name, _)| *name == file) {
             self.written.remove(&file.folder());
         }
     }
@@ -250,9 +234,7 @@ fn create_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     create_folder(parent)?;
     let mut builder = fs::DirBuilder::new();

@@ -104,10 +104,7 @@ impl Driver {
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let deadline = self
-                .replica
-                .deadline()
-                .map(|at| self.clock.instant(at).into());
+            let deadline = self.replica.deadline().map(|at| self.clock.instant(at).into());
             let input = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
@@ -153,46 +150,18 @@ impl Driver {
                     order(&self.orders, Order::Append { tag, payload }).await?;
                 }
                 Effect::Sync(position) => order(&self.orders, Order::Sync(position)).await?,
-                Effect::Load {
-                    reader,
-                    from,
-                    count,
-                } => {
-                    order(
-                        &self.orders,
-                        Order::Load {
-                            reader,
-                            from,
-                            count,
-                        },
-                    )
-                    .await?;
+                Effect::Load { reader, from, count } => {
+                    order(&self.orders, Order::Load { reader, from, count }).await?;
                 }
-                Effect::Snapshot {
-                    height,
-                    root,
-                    bytes,
-                } => {
-                    order(
-                        &self.orders,
-                        Order::Snapshot(Snapshot {
-                            height,
-                            root,
-                            bytes,
-                        }),
-                    )
-                    .await?;
+                Effect::Snapshot { height, root, bytes } => {
+                    order(&self.orders, Order::Snapshot(Snapshot { height, root, bytes })).await?;
                 }
                 Effect::Apply { world, decision } => {
                     let sent = self.jobs.send((world, decision)).await;
                     sent.map_err(|_| DriverError::Thread("world"))?;
                 }
                 Effect::ToPeer { to, frame } => self.to_peers(memory, to, Bytes::from(frame)),
-                Effect::ToClient {
-                    client,
-                    delivery,
-                    frame,
-                } => {
+                Effect::ToClient { client, delivery, frame } => {
                     let delivery = match delivery {
                         Delivery::Reliable => gateway::Delivery::Reliable,
                         Delivery::Latest => gateway::Delivery::Latest,
@@ -201,8 +170,7 @@ impl Driver {
                     let _gone = self.gateway.send(id(client), delivery, Bytes::from(frame));
                 }
                 Effect::CloseClient { client, why } => {
-                    self.gateway
-                        .close(id(client), CloseCode::FIRST_FREE, &why.to_string());
+                    self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
                 Effect::Answer { token, answer } => {
                     if let Some(reply) = memory.replies.remove(&token) {
@@ -227,10 +195,7 @@ impl Driver {
     }
 
     fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
-        let targets = memory
-            .up
-            .iter()
-            .filter(|(key, _)| to.is_none_or(|to| to == **key));
+        let targets = memory.up.iter().filter(|(key, _)| to.is_none_or(|to| to == **key));
         for (key, peer) in targets {
             if let Err(error) = self.lanes.send(*peer, frame.clone()) {
                 tracing::debug!(server = %key, %error, "frame not sent");
@@ -239,17 +204,10 @@ impl Driver {
     }
 
     fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
-        let newest = self
-            .status
-            .borrow()
-            .as_ref()
-            .map_or(Height(0), |status| status.root_height);
+        let newest = self.status.borrow().as_ref().map_or(Height(0), |status| status.root_height);
         match answer {
             Answer::Root(root) => Ok(*root),
-            _ => Err(RootUnknown {
-                oldest: Height(0),
-                newest,
-            }),
+            _ => Err(RootUnknown { oldest: Height(0), newest }),
         }
     }
 
@@ -296,10 +254,7 @@ impl Memory {
             }
             LaneEvent::Frame { peer, bytes } => {
                 let from = *self.servers.get(&peer)?;
-                Some(Input::PeerFrame {
-                    from,
-                    frame: bytes.into(),
-                })
+                Some(Input::PeerFrame { from, frame: bytes.into() })
             }
         }
     }
@@ -309,10 +264,7 @@ impl Memory {
         self.next_token = self.next_token.wrapping_add(1);
         let Query::RootAt { height, reply } = query;
         self.replies.insert(token, reply);
-        Input::Ask {
-            token,
-            question: Question::Root { height },
-        }
+        Input::Ask { token, question: Question::Root { height } }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.
@@ -344,10 +296,9 @@ fn client(event: GatewayEvent) -> Input {
             tracing::debug!(client = id.0, %address, "client connected");
             Input::ClientUp(own(id))
         }
-        GatewayEvent::ClientFrame { id, bytes } => Input::ClientFrame {
-            client: own(id),
-            frame: bytes.into(),
-        },
+        GatewayEvent::ClientFrame { id, bytes } => {
+            Input::ClientFrame { client: own(id), frame: bytes.into() }
+        }
         GatewayEvent::ClientDown { id, end } => {
             tracing::debug!(client = id.0, reason = %end, "client gone");
             Input::ClientDown(own(id))
@@ -367,10 +318,7 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
 }
 
 async fn order(orders: &mpsc::Sender<Order>, order: Order) -> Result<(), DriverError> {
-    orders
-        .send(order)
-        .await
-        .map_err(|_| DriverError::Thread("storage"))
+    orders.send(order).await.map_err(|_| DriverError::Thread("storage"))
 }
 
 /// Keeps connections with these servers, and with nobody else.

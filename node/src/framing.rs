@@ -58,12 +58,7 @@ impl Decoder {
     /// A decoder that refuses frames of more than `max` bytes.
     #[must_use]
     pub fn new(max: usize) -> Self {
-        Self {
-            max,
-            header: [0; HEADER_BYTES],
-            header_len: 0,
-            body: Vec::new(),
-        }
+        Self { max, header: [0; HEADER_BYTES], header_len: 0, body: Vec::new() }
     }
 
     /// Takes bytes from the front of `input` until one frame is whole, or nothing is left of it.
@@ -84,10 +79,7 @@ impl Decoder {
         let announced = u32::from_le_bytes(self.header);
         let len = announced as usize;
         if len > self.max {
-            return Err(Oversize {
-                announced,
-                max: self.max,
-            });
+            return Err(Oversize { announced, max: self.max });
         }
         let (now, rest) = input.split_at(input.len().min(len - self.body.len()));
         self.take(now, len);
@@ -110,10 +102,7 @@ impl Decoder {
     fn take(&mut self, bytes: &[u8], len: usize) {
         let need = self.body.len() + bytes.len();
         if need > self.body.capacity() {
-            let roomy = (2 * self.body.capacity())
-                .max(GROW_BYTES)
-                .max(need)
-                .min(len);
+            let roomy = (2 * self.body.capacity()).max(GROW_BYTES).max(need).min(len);
             self.body.reserve_exact(roomy - self.body.len());
         }
         self.body.extend_from_slice(bytes);
@@ -167,13 +156,7 @@ mod tests {
 
         let refused = decoder.next(&mut &wire[..]);
 
-        assert_eq!(
-            refused,
-            Err(Oversize {
-                announced: 11,
-                max: 10
-            })
-        );
+        assert_eq!(refused, Err(Oversize { announced: 11, max: 10 }));
         assert_eq!(decoder.body.capacity(), 0);
     }
 
@@ -185,11 +168,7 @@ mod tests {
 
         assert_eq!(decoder.next(&mut &wire[..]), Ok(None));
 
-        assert!(
-            decoder.body.capacity() <= GROW_BYTES,
-            "{}",
-            decoder.body.capacity()
-        );
+        assert!(decoder.body.capacity() <= GROW_BYTES, "{}", decoder.body.capacity());
         assert!(decoder.is_inside_frame());
     }
 

@@ -237,8 +237,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.endpoint
-            .close(VarInt::from_u32(CloseCode::SHUTDOWN.0), b"the server stops");
+        self.endpoint.close(VarInt::from_u32(CloseCode::SHUTDOWN.0), b"the server stops");
     }
 }
 
@@ -361,10 +360,7 @@ pub fn start(
         (limits.frame_out_bytes_max, limits.reliable_bytes_max),
         (limits.frame_in_bytes_max, limits.receive_bytes_max),
     ] {
-        assert!(
-            frame + 64 <= budget && budget <= u32::MAX as usize,
-            "budget of {budget} bytes"
-        );
+        assert!(frame + 64 <= budget && budget <= u32::MAX as usize, "budget of {budget} bytes");
     }
     let (endpoint, certificate) = endpoint::open(listen, &limits)?;
     let bind = |source| endpoint::bind_error(listen, source);
@@ -380,18 +376,8 @@ pub fn start(
     };
     tokio::spawn(endpoint::accept(endpoint.clone(), gateway));
     let linger = limits.linger;
-    let inner = Inner {
-        endpoint,
-        address,
-        certificate,
-        clients,
-        metrics: metrics.clone(),
-        linger,
-    };
-    Ok((
-        GatewayHandle(Arc::new(inner)),
-        GatewayEvents { items, metrics },
-    ))
+    let inner = Inner { endpoint, address, certificate, clients, metrics: metrics.clone(), linger };
+    Ok((GatewayHandle(Arc::new(inner)), GatewayEvents { items, metrics }))
 }
 
 #[cfg(test)]

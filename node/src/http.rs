@@ -112,11 +112,7 @@ pub async fn start(
     origins: Origins,
     node: Node,
 ) -> Result<HttpServer, BindError> {
-    let bind = |source| BindError {
-        address: listen.to_string(),
-        flag: "--http-listen",
-        source,
-    };
+    let bind = |source| BindError { address: listen.to_string(), flag: "--http-listen", source };
     let socket = TcpListener::bind(listen).await.map_err(bind)?;
     let address = socket.local_addr().map_err(bind)?;
     let app = app(origins, node);
@@ -131,18 +127,11 @@ pub async fn start(
             tracing::error!(%error, "the HTTP server has stopped");
         }
     });
-    Ok(HttpServer {
-        address,
-        stop: Some(stop),
-        task,
-    })
+    Ok(HttpServer { address, stop: Some(stop), task })
 }
 
 fn app(origins: Origins, node: Node) -> Router {
-    let guard = guard::Guard {
-        origins,
-        metrics: node.metrics.clone(),
-    };
+    let guard = guard::Guard { origins, metrics: node.metrics.clone() };
     Router::new()
         .route("/api/status", get(query::status))
         .route("/api/session", get(session))
@@ -152,17 +141,10 @@ fn app(origins: Origins, node: Node) -> Router {
         .route("/source", get(source))
         .fallback(async || Failure::not_found("there is nothing here"))
         .method_not_allowed_fallback(async || {
-            Failure::new(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "method_not_allowed",
-                "not this way",
-            )
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "not this way")
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(
-            Arc::new(guard),
-            guard::check,
-        ))
+        .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
         .with_state(node)
 }
 
@@ -178,11 +160,7 @@ async fn source(State(node): State<Node>) -> Response {
 async fn live(State(node): State<Node>) -> impl IntoResponse {
     // Only the loop holds the sender.
     let live = node.status.has_changed().is_ok();
-    let code = if live {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
+    let code = if live { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (code, Json(json!({ "live": live })))
 }
 
@@ -209,10 +187,7 @@ async fn metrics(State(node): State<Node>) -> impl IntoResponse {
         node.metrics.tick.set(status.tick.0);
         node.metrics.stalled.set(status.stalled.into());
     }
-    (
-        [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
-        node.metrics.encode(),
-    )
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], node.metrics.encode())
 }
 
 #[cfg(test)]

@@ -144,16 +144,8 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .map_err(failed)?;
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let file = file.map_err(failed)?;
     let written = write(file, &key).and_then(|()| File::open(directory)?.sync_all());
     if let Err(error) = written {
@@ -186,16 +178,11 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// See [`LoadKeyError`]. Whether others may read it is asked of the opened file, so that it cannot
 /// be exchanged between the question and the reading.
 pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
-    let failed = |source| LoadKeyError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| LoadKeyError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
-        return Err(LoadKeyError::NotAFile {
-            path: path.to_owned(),
-        });
+        return Err(LoadKeyError::NotAFile { path: path.to_owned() });
     }
     let user = user().map_err(failed)?;
     check(path, metadata.mode() & 0o7777, metadata.uid(), user)?;
@@ -207,21 +194,14 @@ pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
             read => len += read,
         }
     }
-    parse(&text[..len]).map_err(|source| LoadKeyError::Format {
-        path: path.to_owned(),
-        source,
-    })
+    parse(&text[..len]).map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
 }
 
 /// Is a file of this mode and owner fit to hold a secret of `user`?
 fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyError> {
     let path = || path.to_owned();
     if owner != user {
-        return Err(LoadKeyError::Foreign {
-            path: path(),
-            owner,
-            user,
-        });
+        return Err(LoadKeyError::Foreign { path: path(), owner, user });
     }
     if mode & 0o077 != 0 {
         return Err(LoadKeyError::Exposed { path: path(), mode });
@@ -246,12 +226,8 @@ fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
-        let digits = text
-            .strip_prefix(TAG.as_bytes())
-            .and_then(|rest| rest.strip_prefix(b" "));
-        let seed = digits
-            .and_then(parse_hex)
-            .ok_or(FormatError::Line { line })?;
+        let digits = text.strip_prefix(TAG.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
+        let seed = digits.and_then(parse_hex).ok_or(FormatError::Line { line })?;
         if key.replace(SigningKey::from_seed(*seed)).is_some() {
             return Err(FormatError::Second { line });
         }

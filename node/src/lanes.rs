@@ -262,10 +262,7 @@ impl LanesHandle {
     pub fn neighbours(&self) -> Vec<Neighbour> {
         let up: Vec<PeerId> = self.up.lock().keys().copied().collect();
         let trips = self.trips.lock();
-        let neighbour = |peer| Neighbour {
-            peer,
-            round_trip: trips.get(&peer).copied(),
-        };
+        let neighbour = |peer| Neighbour { peer, round_trip: trips.get(&peer).copied() };
         up.into_iter().map(neighbour).collect()
     }
 }
@@ -286,37 +283,18 @@ pub async fn start(
     let limits = config.limits;
     for budget in [limits.send_bytes_max, limits.receive_bytes_max] {
         let largest = limits.frame_bytes_max + outbox::FRAME_OVERHEAD_BYTES;
-        assert!(
-            (largest..=u32::MAX as usize >> 3).contains(&budget),
-            "budget of {budget} bytes"
-        );
+        assert!((largest..=u32::MAX as usize >> 3).contains(&budget), "budget of {budget} bytes");
     }
     let local = keypair.public().to_peer_id();
     let (orders, received) = mpsc::channel(swarm::ORDERS_MAX);
     let (sender, items) = mpsc::channel(EVENTS_MAX);
     let (up, trips) = (UpPeers::new(), Trips::new());
-    let mut lanes = swarm::Lanes::new(
-        keypair,
-        config,
-        received,
-        sender,
-        trips.clone(),
-        metrics.clone(),
-    )?;
+    let mut lanes =
+        swarm::Lanes::new(keypair, config, received, sender, trips.clone(), metrics.clone())?;
     let address = lanes.listen(listen).await?;
     tokio::spawn(lanes.run());
     let events = LaneEvents::new(items, up.clone(), metrics.clone());
-    Ok((
-        LanesHandle {
-            address,
-            local,
-            orders,
-            up,
-            trips,
-            metrics,
-        },
-        events,
-    ))
+    Ok((LanesHandle { address, local, orders, up, trips, metrics }, events))
 }
 
 #[cfg(test)]

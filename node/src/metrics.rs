@@ -155,14 +155,8 @@ mod tests {
         let text = metrics.encode();
 
         for name in Metrics::NAMES {
-            assert!(
-                text.contains(&format!("# HELP metatopia_{name} ")),
-                "{name}"
-            );
-            assert!(
-                text.contains(&format!("# TYPE metatopia_{name} ")),
-                "{name}"
-            );
+            assert!(text.contains(&format!("# HELP metatopia_{name} ")), "{name}");
+            assert!(text.contains(&format!("# TYPE metatopia_{name} ")), "{name}");
         }
         assert!(text.contains("\nmetatopia_height 42\n"));
         assert!(text.contains("\nmetatopia_lane_frames_received_total 7\n"));

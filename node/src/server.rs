@@ -145,9 +145,8 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let metrics = Arc::new(Metrics::default());
     let config = replica_config(&genesis, encoded, signer, fresh_key);
     let Kept { store, base, world, records, .. } = kept;
-    let replica = Replica::open(config, base, world, records, clock.now()).map_err(|source| {
-        ServerError::Records { path: settings.data_dir.clone(), source }
-    })?;
+    let replica = Replica::open(config, base, world, records, clock.now())
+        .map_err(|source| ServerError::Records { path: settings.data_dir.clone(), source })?;
 
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
     // Each order has at most one answer, so the disk's thread never waits for the loop.
@@ -230,8 +229,8 @@ fn open(
     let path = || settings.data_dir.clone();
     let disk = RealDisk::open(&settings.data_dir)?;
     let opening = Opening::new(Identity { sim, server });
-    let opened = Store::open(disk, opening)
-        .map_err(|source| ServerError::Store { path: path(), source })?;
+    let opened =
+        Store::open(disk, opening).map_err(|source| ServerError::Store { path: path(), source })?;
     if let Some(tail) = &opened.tail {
         report_tail(tail);
     }

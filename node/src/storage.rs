@@ -135,11 +135,7 @@ fn work(
     Ok(())
 }
 
-fn load(
-    store: &Store<RealDisk>,
-    from: Height,
-    count: u32,
-) -> Result<Vec<Decision>, ReadError> {
+fn load(store: &Store<RealDisk>, from: Height, count: u32) -> Result<Vec<Decision>, ReadError> {
     Ok(find_decisions(records_after(store, from)?, from, count))
 }
 

@@ -31,11 +31,7 @@ impl CertificateHash {
     #[must_use]
     pub fn of(certificate: &CertificateDer<'_>) -> Self {
         let suite = ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
-        let sha256 = suite
-            .tls13()
-            .expect("it is a suite of TLS 1.3")
-            .common
-            .hash_provider;
+        let sha256 = suite.tls13().expect("it is a suite of TLS 1.3").common.hash_provider;
         let mut hash = [0; 32];
         hash.copy_from_slice(sha256.hash(certificate).as_ref());
         Self(hash)
@@ -58,8 +54,7 @@ impl FromStr for CertificateHash {
     type Err = metatopia_types::ParseIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse::<metatopia_types::Digest>()
-            .map(|digits| Self(digits.0))
+        text.parse::<metatopia_types::Digest>().map(|digits| Self(digits.0))
     }
 }
 
@@ -91,10 +86,7 @@ impl Identity {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
         let certificate = rcgen::CertificateParams::new([NAME.to_owned()])?.self_signed(&key)?;
         let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-        Ok(Self {
-            certificate: certificate.der().clone(),
-            key,
-        })
+        Ok(Self { certificate: certificate.der().clone(), key })
     }
 
     pub(crate) fn hash(&self) -> CertificateHash {
@@ -142,11 +134,7 @@ pub(crate) struct Pin {
 impl Pin {
     pub(crate) fn new(expected: CertificateHash) -> Arc<Self> {
         let provider = ring::default_provider();
-        Arc::new(Self {
-            expected,
-            found: OnceLock::new(),
-            provider,
-        })
+        Arc::new(Self { expected, found: OnceLock::new(), provider })
     }
 
     /// The certificate that is accepted.
@@ -156,10 +144,7 @@ impl Pin {
 
     /// The certificate that was shown, if it was another one.
     pub(crate) fn mismatch(&self) -> Option<CertificateHash> {
-        self.found
-            .get()
-            .copied()
-            .filter(|found| *found != self.expected)
+        self.found.get().copied().filter(|found| *found != self.expected)
     }
 }
 
@@ -200,9 +185,7 @@ impl ServerCertVerifier for Pin {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
@@ -242,11 +225,7 @@ mod tests {
         let identity = Identity::generate().unwrap();
         let pin = Pin::new(identity.hash());
 
-        handshake(
-            identity.server(ALPN).unwrap(),
-            client(pin.clone(), ALPN).unwrap(),
-        )
-        .unwrap();
+        handshake(identity.server(ALPN).unwrap(), client(pin.clone(), ALPN).unwrap()).unwrap();
 
         assert_eq!(pin.mismatch(), None);
     }
@@ -256,15 +235,9 @@ mod tests {
         let (expected, shown) = (Identity::generate().unwrap(), Identity::generate().unwrap());
         let (pin, hash) = (Pin::new(expected.hash()), shown.hash());
 
-        let refused = handshake(
-            shown.server(ALPN).unwrap(),
-            client(pin.clone(), ALPN).unwrap(),
-        );
+        let refused = handshake(shown.server(ALPN).unwrap(), client(pin.clone(), ALPN).unwrap());
 
-        assert!(
-            matches!(refused, Err(Error::InvalidCertificate(_))),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(Error::InvalidCertificate(_))), "{refused:?}");
         assert_eq!(pin.mismatch(), Some(hash));
     }
 
@@ -308,9 +281,6 @@ mod tests {
         assert_eq!(abc.to_string(), text);
         assert_eq!(text.parse(), Ok(abc));
         assert_eq!(serde_json::to_string(&abc).unwrap(), format!("\"{text}\""));
-        assert_eq!(
-            serde_json::from_str::<CertificateHash>(&format!("\"{text}\"")).unwrap(),
-            abc
-        );
+        assert_eq!(serde_json::from_str::<CertificateHash>(&format!("\"{text}\"")).unwrap(), abc);
     }
 }

@@ -26,9 +26,7 @@ fn text<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<T, D::
 where
     T::Err: fmt::Display,
 {
-    String::deserialize(deserializer)?
-        .parse()
-        .map_err(D::Error::custom)
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// The address is none that servers can reach each other at.
@@ -41,21 +39,14 @@ pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
     let mut parts = address.iter();
     let ip = matches!(parts.next(), Some(Protocol::Ip4(_) | Protocol::Ip6(_)));
     let tcp = matches!(parts.next(), Some(Protocol::Tcp(_)));
-    if ip && tcp && parts.next().is_none() {
-        Ok(())
-    } else {
-        Err(ContactError(address.clone()))
-    }
+    if ip && tcp && parts.next().is_none() { Ok(()) } else { Err(ContactError(address.clone())) }
 }
 
 /// Each key and each peer id once, each address one that can be dialled.
 pub(super) fn check_all(peers: &[Peer]) -> Result<(), ConfigError> {
     let wrong = |key: String, why: String| Err(ConfigError::Value { key, why });
     if peers.len() > VALIDATORS_MAX {
-        return wrong(
-            "peers".into(),
-            format!("{} are more than {VALIDATORS_MAX}", peers.len()),
-        );
+        return wrong("peers".into(), format!("{} are more than {VALIDATORS_MAX}", peers.len()));
     }
     let (mut keys, mut ids) = (BTreeSet::new(), BTreeSet::new());
     for (index, peer) in peers.iter().enumerate() {

@@ -35,10 +35,7 @@ fn peer(n: u8) -> String {
 
 #[test]
 fn flags_win_over_environment_over_file_over_defaults() {
-    let four = |text: &str| Layer {
-        log: Some(text.parse().unwrap()),
-        ..Layer::default()
-    };
+    let four = |text: &str| Layer { log: Some(text.parse().unwrap()), ..Layer::default() };
     let log = |layers: Vec<Layer>| settle(layers.into_iter().chain([least()])).unwrap().log;
     let flags = four("error");
     let environment = variable("METATOPIA_LOG", "warn").unwrap();
@@ -94,27 +91,17 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
 
     assert_eq!(flags, variables);
     assert_eq!(flags, file);
-    assert!(
-        values
-            .iter()
-            .all(|(key, _)| Layer::default().set(key, "\0").is_some())
-    );
+    assert!(values.iter().all(|(key, _)| Layer::default().set(key, "\0").is_some()));
 }
 
 #[test]
 fn an_unknown_key_is_an_error_with_its_line() {
     let error = refused("log = \"info\"\n\nhttp_lisen = \"127.0.0.1:1\"\n");
     assert!(error.contains(FILE), "{error}");
-    assert!(
-        error.contains("line 3") && error.contains("http_lisen"),
-        "{error}"
-    );
+    assert!(error.contains("line 3") && error.contains("http_lisen"), "{error}");
 
     let error = refused(&format!("{}port = 1\n", peer(1)));
-    assert!(
-        error.contains("line 5") && error.contains("port"),
-        "{error}"
-    );
+    assert!(error.contains("line 5") && error.contains("port"), "{error}");
 }
 
 #[test]
@@ -130,17 +117,11 @@ fn a_wrong_value_is_an_error_with_its_line_and_key() {
         ("data_dir = 3", "data_dir"),
     ] {
         let error = refused(&format!("\n{line}\n"));
-        assert!(
-            error.contains("line 2") && error.contains(key),
-            "{line}: {error}"
-        );
+        assert!(error.contains("line 2") && error.contains(key), "{line}: {error}");
     }
     let key = "metatopia-key".to_owned();
     let error = refused(&peer(1).replace(&PublicKey([1; 32]).to_string(), &key));
-    assert!(
-        error.contains("line 2") && error.contains("hexadecimal"),
-        "{error}"
-    );
+    assert!(error.contains("line 2") && error.contains("hexadecimal"), "{error}");
 }
 
 #[test]
@@ -151,12 +132,7 @@ fn a_file_that_is_no_toml_is_an_error_with_its_line() {
 
 #[test]
 fn an_unknown_variable_is_an_error_and_foreign_ones_are_not_ours() {
-    for name in [
-        "METATOPIA_LISTEN",
-        "METATOPIA_log",
-        "METATOPIA_",
-        "METATOPIA_PEERS",
-    ] {
+    for name in ["METATOPIA_LISTEN", "METATOPIA_log", "METATOPIA_", "METATOPIA_PEERS"] {
         let error = variable(name, "x").unwrap_err();
         assert!(matches!(&error, ConfigError::UnknownEnvironment { name: n } if n == name));
         assert!(error.to_string().contains(name), "{error}");
@@ -166,13 +142,8 @@ fn an_unknown_variable_is_an_error_and_foreign_ones_are_not_ours() {
 
 #[test]
 fn a_wrong_variable_is_named_with_its_value() {
-    let error = variable("METATOPIA_HTTP_LISTEN", "somewhere")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("METATOPIA_HTTP_LISTEN") && error.contains("somewhere"),
-        "{error}"
-    );
+    let error = variable("METATOPIA_HTTP_LISTEN", "somewhere").unwrap_err().to_string();
+    assert!(error.contains("METATOPIA_HTTP_LISTEN") && error.contains("somewhere"), "{error}");
 }
 
 #[test]
@@ -181,15 +152,9 @@ fn what_is_missing_is_named_in_all_three_ways() {
     for name in ["`data_dir`", "--data-dir", "METATOPIA_DATA_DIR"] {
         assert!(error.contains(name), "{error}");
     }
-    let data_dir = Layer {
-        data_dir: Some("/data".into()),
-        ..Layer::default()
-    };
+    let data_dir = Layer { data_dir: Some("/data".into()), ..Layer::default() };
     let error = settle([data_dir]).unwrap_err();
-    assert!(
-        matches!(error, ConfigError::Missing { key: "genesis" }),
-        "{error}"
-    );
+    assert!(matches!(error, ConfigError::Missing { key: "genesis" }), "{error}");
 }
 
 #[test]
@@ -212,10 +177,7 @@ fn peers_are_read_in_order() {
 
 #[test]
 fn peers_that_do_not_fit_together_are_named() {
-    let (key_1, key_2) = (
-        PublicKey([1; 32]).to_string(),
-        PublicKey([2; 32]).to_string(),
-    );
+    let (key_1, key_2) = (PublicKey([1; 32]).to_string(), PublicKey([2; 32]).to_string());
     let same_key = [peer(1), peer(2).replace(&key_2, &key_1)].concat();
     assert!(refused(&same_key).contains("peers[1].key"));
     let same_id = [peer(1), peer(1).replace(&key_1, &key_2)].concat();
@@ -228,16 +190,9 @@ fn peers_that_do_not_fit_together_are_named() {
 
 #[test]
 fn only_tcp_addresses_can_be_listened_on_for_servers() {
-    for address in [
-        "/ip4/127.0.0.1/udp/1/quic-v1",
-        "/memory/1",
-        "/ip4/127.0.0.1",
-    ] {
+    for address in ["/ip4/127.0.0.1/udp/1/quic-v1", "/memory/1", "/ip4/127.0.0.1"] {
         let error = refused(&format!("p2p_listen = \"{address}\""));
-        assert!(
-            error.contains("p2p_listen") && error.contains(address),
-            "{error}"
-        );
+        assert!(error.contains("p2p_listen") && error.contains(address), "{error}");
     }
 }
 
@@ -262,10 +217,7 @@ fn a_file_above_the_limit_is_refused() {
     std::fs::remove_file(&path).unwrap();
 
     assert_eq!(fits.unwrap(), Layer::default());
-    assert!(
-        matches!(too_long, Err(ConfigError::TooLong { .. })),
-        "{too_long:?}"
-    );
+    assert!(matches!(too_long, Err(ConfigError::TooLong { .. })), "{too_long:?}");
     let gone = read(&path).unwrap_err().to_string();
     assert!(gone.contains(path.to_str().unwrap()), "{gone}");
 }

@@ -40,14 +40,9 @@ impl Drop for Place {
 }
 
 fn opening() -> Opening {
-    let identity = Identity {
-        sim: SimId(Digest::of("a test", b"sim")),
-        server: PublicKey([9; 32]),
-    };
-    Opening {
-        segment_bytes: 1_000,
-        ..Opening::new(identity)
-    }
+    let identity =
+        Identity { sim: SimId(Digest::of("a test", b"sim")), server: PublicKey([9; 32]) };
+    Opening { segment_bytes: 1_000, ..Opening::new(identity) }
 }
 
 fn open(place: &Place) -> (Store<RealDisk>, Option<TailReport>) {
@@ -60,9 +55,7 @@ fn filled(place: &Place) {
     let mut store = open(place).0;
     for number in 0..40_u64 {
         let payload = number.to_le_bytes().repeat(8);
-        store
-            .append(1, Some(number), &payload)
-            .expect("a good disk");
+        store.append(1, Some(number), &payload).expect("a good disk");
         store.sync().expect("a good disk");
     }
 }
@@ -125,10 +118,7 @@ fn a_flipped_byte_of_the_log_is_named() {
     let refused = Store::open(place.disk(), opening()).map(|_| ());
 
     let told = refused.expect_err("damage").to_string();
-    assert!(
-        told.starts_with("log/segment-0000000002 is damaged at byte 198: "),
-        "{told}"
-    );
+    assert!(told.starts_with("log/segment-0000000002 is damaged at byte 198: "), "{told}");
 }
 
 #[test]
@@ -140,14 +130,8 @@ fn two_processes_cannot_share_a_data_directory() {
     let second = RealDisk::open(&place.data()).map(|_| ());
 
     let second = second.expect_err("it is in use");
-    assert_eq!(
-        (second.cause.clone(), &second.path),
-        (Cause::InUse, &place.data())
-    );
-    assert!(
-        second.to_string().contains("another process is using"),
-        "{second}"
-    );
+    assert_eq!((second.cause.clone(), &second.path), (Cause::InUse, &place.data()));
+    assert!(second.to_string().contains("another process is using"), "{second}");
     drop(first);
     place.disk();
 }
@@ -157,9 +141,7 @@ fn a_directory_in_use_can_be_verified_and_is_not_changed() {
     let place = Place::new();
     let mut store = open(&place).0;
     for number in 0..9 {
-        store
-            .append(1, Some(number), b"record")
-            .expect("a good disk");
+        store.append(1, Some(number), b"record").expect("a good disk");
     }
     let (_, path) = last_segment(&place);
     let before = fs::read(&path).expect("a segment");
@@ -170,10 +152,7 @@ fn a_directory_in_use_can_be_verified_and_is_not_changed() {
     assert_eq!(scanned.index.records(), 9);
     assert_eq!(fs::read(&path).expect("a segment"), before);
     let foreign = scan(&directory, SimId::default());
-    assert!(
-        matches!(foreign, Err(ScanError::ForeignSim { .. })),
-        "{foreign:?}"
-    );
+    assert!(matches!(foreign, Err(ScanError::ForeignSim { .. })), "{foreign:?}");
 }
 
 #[test]
@@ -182,10 +161,7 @@ fn a_directory_that_is_not_there_is_not_created_for_reading() {
 
     let refused = DataDirectory::open(&place.data()).map(|_| ());
 
-    assert_eq!(
-        refused.expect_err("nothing is there").cause,
-        Cause::NotFound
-    );
+    assert_eq!(refused.expect_err("nothing is there").cause, Cause::NotFound);
     assert!(!place.data().exists());
 }
 
@@ -233,11 +209,7 @@ fn snapshots_and_blobs_are_whole_files() {
         let entries = fs::read_dir(place.data().join(folder));
         entries.expect("a folder").count()
     };
-    assert_eq!(
-        (names("snapshots"), names("blobs")),
-        (2, 1),
-        "nothing unfinished is left"
-    );
+    assert_eq!((names("snapshots"), names("blobs")), (2, 1), "nothing unfinished is left");
 }
 
 #[test]
@@ -245,12 +217,7 @@ fn files_that_are_not_ours_are_left_alone() {
     let place = Place::new();
     filled(&place);
     let ours = place.disk().list(Folder::Log).expect("a good disk");
-    let strange = [
-        "segment-7",
-        "segment-0000000000~",
-        "notes.txt",
-        "segment-00000000\u{e9}0",
-    ];
+    let strange = ["segment-7", "segment-0000000000~", "notes.txt", "segment-00000000\u{e9}0"];
     for name in strange {
         fs::write(place.data().join("log").join(name), b"mine").expect("a good disk");
     }
@@ -274,19 +241,14 @@ fn the_real_disk_and_the_one_in_memory_do_the_same() {
     for seed in 0..20_u64 {
         let place = Place::new();
         let (mut real, mut memory) = (place.disk(), MemoryDisk::new());
-        let mut dice = blake3::Hasher::new()
-            .update(&seed.to_le_bytes())
-            .finalize_xof();
+        let mut dice = blake3::Hasher::new().update(&seed.to_le_bytes()).finalize_xof();
         let mut roll = |sides: u8| {
             let mut byte = [0];
             dice.fill(&mut byte);
             byte[0] % sides
         };
         for step in 0..60 {
-            let (file, bytes) = (
-                files[usize::from(roll(4))],
-                vec![step; usize::from(roll(90))],
-            );
+            let (file, bytes) = (files[usize::from(roll(4))], vec![step; usize::from(roll(90))]);
             let change = roll(6);
             let act = |disk: &mut dyn Disk| match change {
                 0 => disk.rename(FileName::segment(0), FileName::segment(1)),
@@ -299,11 +261,7 @@ fn the_real_disk_and_the_one_in_memory_do_the_same() {
             let (offset, length) = (u64::from(roll(200)), u32::from(roll(200)));
             let look = |disk: &dyn ReadDisk| {
                 let read = disk.read(file, offset, length);
-                (
-                    Folder::ALL.map(|folder| disk.list(folder)),
-                    disk.length(file),
-                    read,
-                )
+                (Folder::ALL.map(|folder| disk.list(folder)), disk.length(file), read)
             };
             assert_eq!(act(&mut real), act(&mut memory), "seed {seed}, step {step}");
             assert_eq!(look(&real), look(&memory), "seed {seed}, step {step}");

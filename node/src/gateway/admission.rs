@@ -68,10 +68,7 @@ impl Admission {
     }
 
     fn is_crowded(&self, counts: &Counts, block: Block) -> bool {
-        counts
-            .blocks
-            .get(&block)
-            .is_some_and(|count| *count >= self.clients_per_ip_max)
+        counts.blocks.get(&block).is_some_and(|count| *count >= self.clients_per_ip_max)
     }
 
     /// Judges a newcomer from `ip`, which has or has not proved that it receives packets there.
@@ -99,11 +96,7 @@ impl Admission {
             counts.unvalidated += 1;
         }
         drop(counts);
-        Ticket {
-            admission: self.clone(),
-            block,
-            validated,
-        }
+        Ticket { admission: self.clone(), block, validated }
     }
 
     /// Clients that are counted now.
@@ -173,9 +166,8 @@ mod tests {
     #[test]
     fn the_limit_of_all_clients_is_hit_and_freed() {
         let admission = admission();
-        let mut tickets: Vec<Ticket> = (0..5)
-            .map(|n| admission.admit(ip(&format!("10.0.0.{n}")), true))
-            .collect();
+        let mut tickets: Vec<Ticket> =
+            (0..5).map(|n| admission.admit(ip(&format!("10.0.0.{n}")), true)).collect();
         assert_eq!(admission.judge(ip("10.0.1.1"), true), Verdict::Refuse);
         assert_eq!(admission.judge(ip("10.0.1.1"), false), Verdict::Refuse);
 
@@ -220,22 +212,13 @@ mod tests {
         drop(admission.admit(ip("10.0.0.1"), false));
 
         let counts = admission.lock();
-        assert_eq!(
-            (counts.clients, counts.unvalidated, counts.blocks.len()),
-            (0, 0, 0)
-        );
+        assert_eq!((counts.clients, counts.unvalidated, counts.blocks.len()), (0, 0, 0));
     }
 
     #[test]
     fn an_ipv6_network_counts_as_one_address_and_a_mapped_one_as_ipv4() {
-        assert_eq!(
-            Block::of(ip("2001:db8:0:1::1")),
-            Block::of(ip("2001:db8:0:1:ffff::9"))
-        );
-        assert_ne!(
-            Block::of(ip("2001:db8:0:1::1")),
-            Block::of(ip("2001:db8:0:2::1"))
-        );
+        assert_eq!(Block::of(ip("2001:db8:0:1::1")), Block::of(ip("2001:db8:0:1:ffff::9")));
+        assert_ne!(Block::of(ip("2001:db8:0:1::1")), Block::of(ip("2001:db8:0:2::1")));
         assert_eq!(Block::of(ip("::ffff:10.0.0.1")), Block::of(ip("10.0.0.1")));
     }
 }

@@ -68,11 +68,7 @@ impl Gateway {
         };
         if !ticket.validate() {
             self.metrics.clients_refused_total.one();
-            return close(
-                &connection,
-                CloseCode::CROWDED,
-                "too many from your address",
-            );
+            return close(&connection, CloseCode::CROWDED, "too many from your address");
         }
         let Ok(Ok((send, recv))) = timeout_at(deadline, connection.open_bi()).await else {
             return close(&connection, CloseCode::SILENT, "no stream allowed in time");
@@ -117,11 +113,7 @@ impl Gateway {
         let mut spoke = false;
         loop {
             let chunk = recv.read_chunk(READ_BYTES, true);
-            let chunk = if spoke {
-                Ok(chunk.await)
-            } else {
-                timeout_at(deadline, chunk).await
-            };
+            let chunk = if spoke { Ok(chunk.await) } else { timeout_at(deadline, chunk).await };
             let bytes = match chunk {
                 Err(_) => return ClientEnd::Silent,
                 Ok(Ok(Some(chunk))) => chunk.bytes,
@@ -139,9 +131,7 @@ impl Gateway {
                 };
                 spoke = true;
                 self.metrics.client_frames_received_total.one();
-                self.metrics
-                    .client_bytes_received_total
-                    .add(frame.len() as u64);
+                self.metrics.client_bytes_received_total.add(frame.len() as u64);
                 let share = frame.len() + FRAME_OVERHEAD_BYTES;
                 let share = u32::try_from(share).expect("budgets are below 4 GiB");
                 let permit = budget.clone().acquire_many_owned(share).await;

@@ -30,11 +30,7 @@ const INCOMING_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartError {
     let (address, flag) = (listen.to_string(), "--client-listen");
-    StartError::Bind(BindError {
-        address,
-        flag,
-        source,
-    })
+    StartError::Bind(BindError { address, flag, source })
 }
 
 /// Opens the endpoint with a new certificate.
@@ -45,14 +41,10 @@ pub(super) fn open(
     let failed = |error: String| StartError::Certificate(error);
     let identity = Identity::generate().map_err(|error| failed(error.to_string()))?;
     let hash = identity.hash();
-    let tls = identity
-        .server(ALPN)
-        .map_err(|error| failed(error.to_string()))?;
+    let tls = identity.server(ALPN).map_err(|error| failed(error.to_string()))?;
     let crypto = QuicServerConfig::try_from(tls).map_err(|error| failed(error.to_string()))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config
-        .max_incoming(INCOMING_MAX)
-        .incoming_buffer_size_total(INCOMING_BYTES_MAX);
+    config.max_incoming(INCOMING_MAX).incoming_buffer_size_total(INCOMING_BYTES_MAX);
     config.transport_config(Arc::new(transport(limits)));
     let socket = std::net::UdpSocket::bind(listen).map_err(|error| bind_error(listen, error))?;
     let runtime = Arc::new(TokioRuntime);
@@ -101,10 +93,7 @@ fn admit(
     next: &mut ClientId,
     clients: &mut JoinSet<()>,
 ) {
-    let (address, validated) = (
-        incoming.remote_address(),
-        incoming.remote_address_validated(),
-    );
+    let (address, validated) = (incoming.remote_address(), incoming.remote_address_validated());
     match admission.judge(address.ip(), validated) {
         Verdict::Accept => {
             let ticket = admission.admit(address.ip(), validated);

@@ -254,21 +254,12 @@ mod tests {
         let held = Held::default();
         let outgoing = Outgoing::new(limits(), held.clone());
         for _ in 0..5 {
-            assert_eq!(
-                outgoing.push(Delivery::Reliable, frame(1)),
-                Ok(Sent::Queued)
-            );
+            assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
         }
         assert_eq!(held.load(Ordering::Relaxed), 5_000);
 
-        assert_eq!(
-            outgoing.push(Delivery::Reliable, frame(1)),
-            Err(SendError::TooSlow)
-        );
-        assert_eq!(
-            outgoing.push(Delivery::Latest, frame(1)),
-            Err(SendError::Gone)
-        );
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
+        assert_eq!(outgoing.push(Delivery::Latest, frame(1)), Err(SendError::Gone));
         assert_eq!(outgoing.ending(), Some(Ending::TooSlow));
         drop(outgoing);
         assert_eq!(held.load(Ordering::Relaxed), 0);
@@ -280,24 +271,13 @@ mod tests {
         let outgoing = Outgoing::new(limits(), held.clone());
         assert_eq!(outgoing.push(Delivery::Latest, frame(0)), Ok(Sent::Queued));
         for n in 1..100 {
-            assert_eq!(
-                outgoing.push(Delivery::Latest, frame(n)),
-                Ok(Sent::Replaced)
-            );
+            assert_eq!(outgoing.push(Delivery::Latest, frame(n)), Ok(Sent::Replaced));
         }
         assert_eq!(held.load(Ordering::Relaxed), 1_000);
 
         let mut batch = Vec::new();
-        let Some(Step::Write(taken)) = outgoing.try_take(&mut batch) else {
-            panic!("nothing")
-        };
-        assert_eq!(
-            taken,
-            Taken {
-                reliable: 0,
-                all: 1_000
-            }
-        );
+        let Some(Step::Write(taken)) = outgoing.try_take(&mut batch) else { panic!("nothing") };
+        assert_eq!(taken, Taken { reliable: 0, all: 1_000 });
         let mut wanted = Vec::new();
         framing::encode(&frame(99), &mut wanted);
         assert_eq!(batch, wanted);
@@ -332,10 +312,7 @@ mod tests {
 
         assert_eq!(modest.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
         assert_eq!(greedy.push(Delivery::Latest, frame(1)), Ok(Sent::Dropped));
-        assert_eq!(
-            greedy.push(Delivery::Reliable, frame(1)),
-            Err(SendError::TooSlow)
-        );
+        assert_eq!(greedy.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
     }
 
     #[tokio::test]
@@ -343,15 +320,10 @@ mod tests {
         let outgoing = Outgoing::new(limits(), Held::default());
         outgoing.push(Delivery::Reliable, frame(1)).unwrap();
         outgoing.end(Ending::Asked(CloseCode::DONE, "bye".into()));
-        assert_eq!(
-            outgoing.push(Delivery::Reliable, frame(2)),
-            Err(SendError::Gone)
-        );
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Err(SendError::Gone));
 
         let mut batch = Vec::new();
-        let Step::Write(taken) = outgoing.take(&mut batch).await else {
-            panic!("nothing")
-        };
+        let Step::Write(taken) = outgoing.take(&mut batch).await else { panic!("nothing") };
         outgoing.written(taken);
         batch.clear();
         assert!(matches!(outgoing.take(&mut batch).await, Step::Finish));

@@ -25,28 +25,17 @@ impl Node {
     fn new(limits: GatewayLimits) -> Self {
         let metrics = Arc::<Metrics>::default();
         let (handle, events) = start(LOOPBACK.into(), limits, metrics.clone()).unwrap();
-        Self {
-            handle,
-            events,
-            metrics,
-        }
+        Self { handle, events, metrics }
     }
 
     async fn next(&mut self) -> GatewayEvent {
-        timeout(GUARD, self.events.recv())
-            .await
-            .expect("an event in time")
-            .expect("running")
+        timeout(GUARD, self.events.recv()).await.expect("an event in time").expect("running")
     }
 
     /// Greets the next client, and says what to call it.
     async fn greet(&mut self) -> ClientId {
-        let GatewayEvent::ClientUp { id, .. } = self.next().await else {
-            panic!("not up")
-        };
-        self.handle
-            .send(id, Delivery::Reliable, "welcome".into())
-            .unwrap();
+        let GatewayEvent::ClientUp { id, .. } = self.next().await else { panic!("not up") };
+        self.handle.send(id, Delivery::Reliable, "welcome".into()).unwrap();
         id
     }
 
@@ -72,25 +61,16 @@ impl Node {
     async fn raw(&self, alpn: &[u8]) -> Result<Connection, ConnectionError> {
         let endpoint = Endpoint::client(LOOPBACK.into()).unwrap();
         let config = carrier::config(&Pin::new(self.handle.certificate()), alpn);
-        endpoint
-            .connect_with(config, self.handle.address(), "anything")
-            .unwrap()
-            .await
+        endpoint.connect_with(config, self.handle.address(), "anything").unwrap().await
     }
 }
 
 fn frame(id: ClientId, bytes: &'static [u8]) -> GatewayEvent {
-    GatewayEvent::ClientFrame {
-        id,
-        bytes: Bytes::from_static(bytes),
-    }
+    GatewayEvent::ClientFrame { id, bytes: Bytes::from_static(bytes) }
 }
 
 fn closed(code: CloseCode, reason: &str) -> CarrierError {
-    CarrierError::Closed {
-        code: code.0.into(),
-        reason: reason.to_owned(),
-    }
+    CarrierError::Closed { code: code.0.into(), reason: reason.to_owned() }
 }
 
 async fn close_code(connection: &Connection) -> u64 {
@@ -107,12 +87,7 @@ fn limits() -> GatewayLimits {
 /// With as little patience as a test needs.
 fn hasty() -> GatewayLimits {
     let ms = Duration::from_millis;
-    GatewayLimits {
-        handshake: ms(300),
-        idle: ms(400),
-        stall: ms(300),
-        ..limits()
-    }
+    GatewayLimits { handshake: ms(300), idle: ms(400), stall: ms(300), ..limits() }
 }
 
 #[tokio::test]
@@ -122,17 +97,9 @@ async fn frames_travel_both_ways_in_order() {
     let numbered = |n: u32| Bytes::from(n.to_le_bytes().repeat(1 + n as usize * 11));
 
     for n in 0..300 {
-        node.handle
-            .send(id, Delivery::Reliable, numbered(n))
-            .unwrap();
+        node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
         carrier.send.send(&numbered(n)).await.unwrap();
-        assert_eq!(
-            node.next().await,
-            GatewayEvent::ClientFrame {
-                id,
-                bytes: numbered(n)
-            }
-        );
+        assert_eq!(node.next().await, GatewayEvent::ClientFrame { id, bytes: numbered(n) });
     }
 
     for n in 0..300 {
@@ -149,26 +116,16 @@ async fn the_largest_frames_pass_and_larger_ones_are_refused() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    node.handle
-        .send(id, Delivery::Reliable, down.clone())
-        .unwrap();
+    node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
     carrier.send.send(&up).await.unwrap();
     assert_eq!(carrier.recv.recv().await.unwrap(), down);
-    assert_eq!(
-        node.next().await,
-        GatewayEvent::ClientFrame { id, bytes: up }
-    );
+    assert_eq!(node.next().await, GatewayEvent::ClientFrame { id, bytes: up });
 
     let (bytes, max) = (SERVER_FRAME_BYTES_MAX + 1, SERVER_FRAME_BYTES_MAX);
-    let refused = node
-        .handle
-        .send(id, Delivery::Reliable, vec![1; bytes].into());
+    let refused = node.handle.send(id, Delivery::Reliable, vec![1; bytes].into());
     assert_eq!(refused, Err(SendError::Size { bytes, max }));
     let bytes = CLIENT_FRAME_BYTES_MAX + 1;
-    assert_eq!(
-        carrier.send.send(&vec![2; bytes]).await,
-        Err(CarrierError::Size { bytes })
-    );
+    assert_eq!(carrier.send.send(&vec![2; bytes]).await, Err(CarrierError::Size { bytes }));
 }
 
 #[tokio::test]
@@ -192,9 +149,7 @@ async fn another_certificate_is_refused_by_the_client() {
     let (mut node, other) = (Node::new(limits()), Node::new(limits()));
     let (expected, found) = (other.handle.certificate(), node.handle.certificate());
 
-    let refused = carrier::connect(node.handle.address(), expected)
-        .await
-        .unwrap_err();
+    let refused = carrier::connect(node.handle.address(), expected).await.unwrap_err();
 
     assert_eq!(refused, ConnectError::WrongCertificate { expected, found });
     node.client().await;
@@ -222,37 +177,25 @@ async fn misbehave(misdeed: &[u8]) -> (ClientEnd, u64) {
 
 #[tokio::test]
 async fn a_client_that_announces_too_much_is_closed() {
-    let oversize = Oversize {
-        announced: u32::MAX,
-        max: CLIENT_FRAME_BYTES_MAX,
-    };
+    let oversize = Oversize { announced: u32::MAX, max: CLIENT_FRAME_BYTES_MAX };
     let expected = (ClientEnd::Oversize(oversize), CloseCode::OVERSIZE.0.into());
     assert_eq!(misbehave(&[0xff; 8]).await, expected);
 }
 
 #[tokio::test]
 async fn a_client_that_sends_an_empty_frame_is_closed() {
-    assert_eq!(
-        misbehave(&[0; 4]).await,
-        (ClientEnd::Empty, CloseCode::EMPTY.0.into())
-    );
+    assert_eq!(misbehave(&[0; 4]).await, (ClientEnd::Empty, CloseCode::EMPTY.0.into()));
 }
 
 #[tokio::test]
 async fn a_client_that_says_nothing_is_closed() {
-    assert_eq!(
-        misbehave(&[]).await,
-        (ClientEnd::Silent, CloseCode::SILENT.0.into())
-    );
+    assert_eq!(misbehave(&[]).await, (ClientEnd::Silent, CloseCode::SILENT.0.into()));
 }
 
 #[tokio::test]
 async fn a_client_that_never_finishes_its_first_frame_is_closed() {
     let part = [&9u32.to_le_bytes()[..], b"part"].concat();
-    assert_eq!(
-        misbehave(&part).await,
-        (ClientEnd::Silent, CloseCode::SILENT.0.into())
-    );
+    assert_eq!(misbehave(&part).await, (ClientEnd::Silent, CloseCode::SILENT.0.into()));
 }
 
 #[tokio::test]
@@ -278,13 +221,8 @@ async fn garbage_datagrams_change_nothing() {
     for n in 0..200u8 {
         // A few look like first packets of a connection.
         let first = if n % 3 == 0 { 0xc0 } else { n };
-        let garbage: Vec<u8> = (0..=n)
-            .map(|i| if i == 0 { first } else { i ^ n })
-            .collect();
-        socket
-            .send_to(&garbage, node.handle.address())
-            .await
-            .unwrap();
+        let garbage: Vec<u8> = (0..=n).map(|i| if i == 0 { first } else { i ^ n }).collect();
+        socket.send_to(&garbage, node.handle.address()).await.unwrap();
     }
     node.client().await;
 }
@@ -292,11 +230,8 @@ async fn garbage_datagrams_change_nothing() {
 #[tokio::test]
 async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
     let frame_out_bytes_max = 8 * 1024;
-    let mut node = Node::new(GatewayLimits {
-        frame_out_bytes_max,
-        reliable_bytes_max: 64 * 1024,
-        ..limits()
-    });
+    let mut node =
+        Node::new(GatewayLimits { frame_out_bytes_max, reliable_bytes_max: 64 * 1024, ..limits() });
     let (slow, mut slow_carrier) = node.client().await;
     let (good, mut good_carrier) = node.client().await;
 
@@ -312,23 +247,15 @@ async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
 
     assert_eq!(refused, SendError::TooSlow);
     // The client's own window of 1 MiB, and our queues.
-    assert!(
-        sent < 2 * 1024 * 1024,
-        "{sent} bytes are held for one client"
-    );
+    assert!(sent < 2 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(node.down(slow).await, ClientEnd::TooSlow);
     let said = loop {
         if let Err(error) = slow_carrier.recv.recv().await {
             break error;
         }
     };
-    assert_eq!(
-        said,
-        closed(CloseCode::TOO_SLOW, "too slow for what is sent to it")
-    );
-    node.handle
-        .send(good, Delivery::Reliable, "fine".into())
-        .unwrap();
+    assert_eq!(said, closed(CloseCode::TOO_SLOW, "too slow for what is sent to it"));
+    node.handle.send(good, Delivery::Reliable, "fine".into()).unwrap();
     assert_eq!(good_carrier.recv.recv().await.unwrap(), "fine");
     assert_eq!(node.metrics.clients_too_slow_total.get(), 1);
 }
@@ -373,11 +300,8 @@ async fn of_latest_frames_a_slow_client_gets_the_newest() {
 
 #[tokio::test]
 async fn a_flood_that_nobody_handles_is_held_back() {
-    let limits = GatewayLimits {
-        frame_in_bytes_max: 10_000,
-        receive_bytes_max: 20_000,
-        ..limits()
-    };
+    let limits =
+        GatewayLimits { frame_in_bytes_max: 10_000, receive_bytes_max: 20_000, ..limits() };
     let mut node = Node::new(limits);
     let (flooder, mut flood) = node.client().await;
     let (good, mut carrier) = node.client().await;
@@ -389,14 +313,9 @@ async fn a_flood_that_nobody_handles_is_held_back() {
             flood.send.send(&bytes).await.unwrap();
         }
     };
-    timeout(Duration::from_millis(300), blocked)
-        .await
-        .unwrap_err();
+    timeout(Duration::from_millis(300), blocked).await.unwrap_err();
     let received = node.metrics.client_bytes_received_total.get();
-    assert!(
-        received <= 30_000,
-        "{received} bytes are held for one client"
-    );
+    assert!(received <= 30_000, "{received} bytes are held for one client");
 
     carrier.send.send(b"fine").await.unwrap();
     let mut flooded = 0;
@@ -414,9 +333,7 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason() {
     let code = CloseCode(CloseCode::FIRST_FREE.0 + 1);
 
     for n in 0..20 {
-        node.handle
-            .send(id, Delivery::Reliable, numbered(n))
-            .unwrap();
+        node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
     }
     node.handle.close(id, code, "the rule");
     let late = node.handle.send(id, Delivery::Reliable, "too late".into());
@@ -435,17 +352,12 @@ async fn a_close_does_not_wait_for_a_client_that_never_reads() {
     let mut node = Node::new(GatewayLimits { linger, ..limits() });
     let (id, _carrier) = node.client().await;
     for _ in 0..8 {
-        let _ = node
-            .handle
-            .send(id, Delivery::Reliable, vec![1; 500_000].into());
+        let _ = node.handle.send(id, Delivery::Reliable, vec![1; 500_000].into());
         tokio::task::yield_now().await;
     }
     node.handle.close(id, CloseCode::DONE, "bye");
     let end = node.down(id).await;
-    assert!(
-        matches!(end, ClientEnd::Closed(CloseCode::DONE) | ClientEnd::TooSlow),
-        "{end}"
-    );
+    assert!(matches!(end, ClientEnd::Closed(CloseCode::DONE) | ClientEnd::TooSlow), "{end}");
 }
 
 #[tokio::test]
@@ -453,14 +365,10 @@ async fn a_long_reason_is_cut_between_characters() {
     let mut node = Node::new(limits());
     let (id, mut carrier) = node.client().await;
 
-    node.handle
-        .close(id, CloseCode::DONE, &"\u{20ac}".repeat(1_000));
+    node.handle.close(id, CloseCode::DONE, &"\u{20ac}".repeat(1_000));
 
     let whole = "\u{20ac}".repeat(REASON_BYTES_MAX / 3);
-    assert_eq!(
-        carrier.recv.recv().await,
-        Err(closed(CloseCode::DONE, &whole))
-    );
+    assert_eq!(carrier.recv.recv().await, Err(closed(CloseCode::DONE, &whole)));
 }
 
 mod coming_and_going;

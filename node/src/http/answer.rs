@@ -19,11 +19,7 @@ impl Failure {
     /// A failure with a status of 400 to 599.
     #[must_use]
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            message: message.into(),
-        }
+        Self { status, code, message: message.into() }
     }
 
     /// What was asked for is not there.

@@ -33,13 +33,11 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Failure> 
         (None, _) => Ok(None),
         (Some(value), None) => match value.to_str() {
             Ok(text) => Ok(Some(text)),
-            Err(_) => Err(Failure::bad_request(format!(
-                "the header {name} is not readable"
-            ))),
+            Err(_) => Err(Failure::bad_request(format!("the header {name} is not readable"))),
         },
-        (Some(_), Some(_)) => Err(Failure::bad_request(format!(
-            "the header {name} is there twice"
-        ))),
+        (Some(_), Some(_)) => {
+            Err(Failure::bad_request(format!("the header {name} is there twice")))
+        }
     }
 }
 
@@ -73,18 +71,11 @@ fn check_body(headers: &HeaderMap) -> Result<(), Failure> {
         return Ok(());
     };
     // What is no number, hyper has refused already.
-    if length
-        .parse::<usize>()
-        .is_ok_and(|length| length <= BODY_BYTES_MAX)
-    {
+    if length.parse::<usize>().is_ok_and(|length| length <= BODY_BYTES_MAX) {
         return Ok(());
     }
     let message = format!("a body of {length} bytes is above the limit of {BODY_BYTES_MAX}");
-    Err(Failure::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "too_large",
-        message,
-    ))
+    Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
 }
 
 /// Lets a request pass, or says why not.
@@ -95,9 +86,7 @@ pub(super) async fn check(
 ) -> Response {
     guard.metrics.http_requests_total.one();
     let headers = request.headers();
-    let judged = guard
-        .judge(headers)
-        .and_then(|origin| check_body(headers).map(|()| origin));
+    let judged = guard.judge(headers).and_then(|origin| check_body(headers).map(|()| origin));
     let (mut response, reader) = match judged {
         Ok(origin) => (next.run(request).await, origin),
         Err(failure) => (failure.into_response(), None),

@@ -31,11 +31,7 @@ pub(super) struct Limited {
 
 impl Limited {
     pub(super) fn new(socket: TcpListener) -> Self {
-        Self {
-            socket,
-            places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
-            idle: IDLE,
-        }
+        Self { socket, places: Arc::new(Semaphore::new(CONNECTIONS_MAX)), idle: IDLE }
     }
 }
 
@@ -44,12 +40,7 @@ impl Listener for Limited {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let place = self
-            .places
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("it is never closed");
+        let place = self.places.clone().acquire_owned().await.expect("it is never closed");
         // This one waits a moment when the system is out of files, instead of failing.
         let (stream, address) = Listener::accept(&mut self.socket).await;
         (Connection::new(stream, place, self.idle), address)
@@ -70,12 +61,7 @@ pub(super) struct Connection {
 
 impl Connection {
     fn new(stream: TcpStream, place: OwnedSemaphorePermit, idle: Duration) -> Self {
-        Self {
-            stream,
-            idle,
-            deadline: Box::pin(sleep(idle)),
-            _place: place,
-        }
+        Self { stream, idle, deadline: Box::pin(sleep(idle)), _place: place }
     }
 
     /// Moves the deadline when something happened, and fails when it has passed and nothing did.
@@ -133,14 +119,7 @@ mod tests {
     async fn limited(places: usize, idle: Duration) -> (Limited, SocketAddr) {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
-        (
-            Limited {
-                socket,
-                places: Arc::new(Semaphore::new(places)),
-                idle,
-            },
-            address,
-        )
+        (Limited { socket, places: Arc::new(Semaphore::new(places)), idle }, address)
     }
 
     #[tokio::test]
@@ -168,9 +147,6 @@ mod tests {
         let read = served.read(&mut request).await.unwrap();
         let idle = served.read(&mut request).await.unwrap_err();
 
-        assert_eq!(
-            (&request[..read], idle.kind()),
-            (&b"half a req"[..], io::ErrorKind::TimedOut)
-        );
+        assert_eq!((&request[..read], idle.kind()), (&b"half a req"[..], io::ErrorKind::TimedOut));
     }
 }

@@ -22,9 +22,7 @@ impl Origin {
 
     /// Host and port.
     pub(super) fn authority(&self) -> &str {
-        self.0
-            .split_once("://")
-            .map_or("", |(_, authority)| authority)
+        self.0.split_once("://").map_or("", |(_, authority)| authority)
     }
 }
 
@@ -38,9 +36,7 @@ pub(super) fn host(authority: &str) -> &str {
 
 /// Is it an address, written as in a URL?
 pub(super) fn is_address(host: &str) -> bool {
-    let v6 = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
+    let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match v6 {
         Some(v6) => v6.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6()),
         None => host.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv4()),
@@ -79,9 +75,7 @@ impl fmt::Display for Origin {
 
 impl<'de> Deserialize<'de> for Origin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(D::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -115,10 +109,7 @@ impl FromStr for Origins {
         if text.is_empty() {
             return Ok(Self::default());
         }
-        text.split(',')
-            .map(|origin| origin.trim().parse())
-            .collect::<Result<_, _>>()
-            .map(Self)
+        text.split(',').map(|origin| origin.trim().parse()).collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -156,11 +147,7 @@ mod tests {
             "https://user@plaza.example",
             "http://::1",
         ] {
-            assert_eq!(
-                text.parse::<Origin>(),
-                Err(ParseOriginError(text.to_owned())),
-                "{text}"
-            );
+            assert_eq!(text.parse::<Origin>(), Err(ParseOriginError(text.to_owned())), "{text}");
         }
     }
 

@@ -55,22 +55,16 @@ impl Node {
         question: impl FnOnce(oneshot::Sender<T>) -> Query,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        self.queries
-            .try_send(question(reply))
-            .map_err(|error| match error {
-                TrySendError::Full(_) => Failure::unavailable("too many questions wait"),
-                TrySendError::Closed(_) => Failure::unavailable("the node has stopped"),
-            })?;
+        self.queries.try_send(question(reply)).map_err(|error| match error {
+            TrySendError::Full(_) => Failure::unavailable("too many questions wait"),
+            TrySendError::Closed(_) => Failure::unavailable("the node has stopped"),
+        })?;
         match timeout(QUERY, answer).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(_)) => Err(Failure::unavailable("the node is stopping")),
             Err(_) => {
                 let message = format!("no answer within {} s", QUERY.as_secs());
-                Err(Failure::new(
-                    StatusCode::GATEWAY_TIMEOUT,
-                    "timeout",
-                    message,
-                ))
+                Err(Failure::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message))
             }
         }
     }
@@ -93,7 +87,8 @@ pub(super) async fn status(
     let mut status = status.ok_or_else(|| Failure::unavailable("starting"))?;
     if let Some(height) = at.map(Height) {
         let root = node.ask(|reply| Query::RootAt { height, reply }).await?;
-        status.root = root.map_err(|unknown| Failure::not_found(unknown.to_string()))?;
+        let unknown = |why: RootUnknown| Failure::not_found(format!("height {height}: {why}"));
+        status.root = root.map_err(unknown)?;
         status.root_height = height;
     }
     Ok(Json(status))

@@ -29,10 +29,8 @@ impl SourceOffer {
     pub fn new(url: Option<String>) -> Self {
         let repository = env!("CARGO_PKG_REPOSITORY");
         let url = url.or_else(|| (!repository.is_empty()).then(|| repository.to_owned()));
-        let (commit, modified) = (
-            env!("METATOPIA_BUILD_COMMIT"),
-            env!("METATOPIA_BUILD_MODIFIED"),
-        );
+        let (commit, modified) =
+            (env!("BUILD_COMMIT_OF_METATOPIA"), env!("BUILD_MODIFIED_OF_METATOPIA"));
         let place = match &url {
             Some(url) => format!("It is at {url}."),
             None => "Ask whoever runs this server for it.".to_owned(),
@@ -62,12 +60,7 @@ mod tests {
 
     #[test]
     fn the_commit_is_exact_or_unknown() {
-        let SourceOffer {
-            commit,
-            modified,
-            licence,
-            ..
-        } = SourceOffer::new(None);
+        let SourceOffer { commit, modified, licence, .. } = SourceOffer::new(None);
         let exact = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
         assert!(exact || commit == "unknown", "{commit}");
         assert_eq!(modified == "unknown", commit == "unknown");
@@ -77,11 +70,7 @@ mod tests {
     #[test]
     fn the_operators_place_is_named() {
         let offer = SourceOffer::new(Some("https://example.org/mine".to_owned()));
-        assert!(
-            offer.offer.contains("https://example.org/mine"),
-            "{}",
-            offer.offer
-        );
+        assert!(offer.offer.contains("https://example.org/mine"), "{}", offer.offer);
         assert!(offer.offer.contains(offer.commit), "{}", offer.offer);
     }
 }

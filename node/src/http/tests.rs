@@ -50,17 +50,11 @@ async fn run(origins: &str, queries_max: usize) -> Running {
         queries: asked,
         session: Arc::new(session),
         metrics: Arc::default(),
-        source: Arc::new(SourceOffer::new(Some(
-            "https://example.org/source".to_owned(),
-        ))),
+        source: Arc::new(SourceOffer::new(Some("https://example.org/source".to_owned()))),
     };
     let listen = "127.0.0.1:0".parse().unwrap();
     let server = start(listen, origins.parse().unwrap(), node).await.unwrap();
-    Running {
-        server,
-        status,
-        queries,
-    }
+    Running { server, status, queries }
 }
 
 impl Running {
@@ -95,10 +89,7 @@ fn split(response: &str) -> (u16, Value) {
     let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
     let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     let body = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
-    (
-        code.unwrap_or_else(|| panic!("no status in {response:?}")),
-        body,
-    )
+    (code.unwrap_or_else(|| panic!("no status in {response:?}")), body)
 }
 
 #[tokio::test]
@@ -133,42 +124,21 @@ async fn the_root_after_a_height_is_asked_of_the_loop() {
     node.status.send_replace(Some(a_status()));
     let mut queries = std::mem::replace(&mut node.queries, mpsc::channel(1).1);
     let the_loop = async {
-        let Some(Query::RootAt { height, reply }) = queries.recv().await else {
-            panic!()
-        };
+        let Some(Query::RootAt { height, reply }) = queries.recv().await else { panic!() };
         let known = Root(Digest([9; 32]));
-        let unknown = RootUnknown {
-            oldest: Height(7),
-            newest: Height(42),
-        };
-        reply
-            .send(if height == Height(17) {
-                Ok(known)
-            } else {
-                Err(unknown)
-            })
-            .unwrap();
+        let unknown = RootUnknown { oldest: Height(7), newest: Height(42) };
+        reply.send(if height == Height(17) { Ok(known) } else { Err(unknown) }).unwrap();
         queries
     };
 
     let ((code, body), queries) = tokio::join!(node.get("/api/status?at=17"), the_loop);
     assert_eq!((code, &body["root"]), (200, &json!("09".repeat(32))));
-    assert_eq!(
-        (&body["root_height"], &body["height"]),
-        (&json!(17), &json!(42))
-    );
+    assert_eq!((&body["root_height"], &body["height"]), (&json!(17), &json!(42)));
 
     let mut queries = queries;
     let the_loop = async {
-        let Some(Query::RootAt { reply, .. }) = queries.recv().await else {
-            panic!()
-        };
-        reply
-            .send(Err(RootUnknown {
-                oldest: Height(7),
-                newest: Height(42),
-            }))
-            .unwrap();
+        let Some(Query::RootAt { reply, .. }) = queries.recv().await else { panic!() };
+        reply.send(Err(RootUnknown { oldest: Height(7), newest: Height(42) })).unwrap();
     };
     let ((code, body), ()) = tokio::join!(node.get("/api/status?at=3"), the_loop);
     assert_eq!((code, &body["error"]["code"]), (404, &json!("not_found")));
@@ -180,19 +150,9 @@ async fn the_root_after_a_height_is_asked_of_the_loop() {
 async fn wrong_parameters_are_named() {
     let node = run("", 1).await;
     node.status.send_replace(Some(a_status()));
-    for wrong in [
-        "at=yesterday",
-        "at=-1",
-        "at=18446744073709551616",
-        "height=3",
-        "at=",
-    ] {
+    for wrong in ["at=yesterday", "at=-1", "at=18446744073709551616", "height=3", "at="] {
         let (code, body) = node.get(&format!("/api/status?{wrong}")).await;
-        assert_eq!(
-            (code, &body["error"]["code"]),
-            (400, &json!("bad_request")),
-            "{wrong}"
-        );
+        assert_eq!((code, &body["error"]["code"]), (400, &json!("bad_request")), "{wrong}");
     }
 }
 
@@ -241,22 +201,13 @@ async fn a_node_is_ready_when_it_waits_for_nothing() {
     assert_eq!(node.get("/health/ready").await, (503, starting));
 
     let waiting_for = Some("120 turns to catch up".to_owned());
-    node.status.send_replace(Some(Status {
-        waiting_for,
-        ..a_status()
-    }));
+    node.status.send_replace(Some(Status { waiting_for, ..a_status() }));
     let behind = json!({ "ready": false, "reason": "120 turns to catch up" });
     assert_eq!(node.get("/health/ready").await, (503, behind));
 
     node.status.send_replace(Some(a_status()));
-    assert_eq!(
-        node.get("/health/ready").await,
-        (200, json!({ "ready": true }))
-    );
-    assert_eq!(
-        node.get("/health/live").await,
-        (200, json!({ "live": true }))
-    );
+    assert_eq!(node.get("/health/ready").await, (200, json!({ "ready": true })));
+    assert_eq!(node.get("/health/live").await, (200, json!({ "live": true })));
 }
 
 #[tokio::test]
@@ -264,10 +215,7 @@ async fn a_node_whose_loop_is_gone_is_neither_live_nor_ready() {
     let mut node = run("", 1).await;
     node.status.send_replace(Some(a_status()));
     node.status = watch::channel(None).0;
-    assert_eq!(
-        node.get("/health/live").await,
-        (503, json!({ "live": false }))
-    );
+    assert_eq!(node.get("/health/live").await, (503, json!({ "live": false })));
     assert_eq!(node.get("/health/ready").await.0, 503);
 }
 
@@ -278,10 +226,7 @@ async fn metrics_are_prometheus_text() {
     let host = format!("Host: {}", node.server.address());
     let response = node.send("GET /metrics", &[&host], b"").await;
     let lowercase = response.to_lowercase();
-    assert!(
-        lowercase.contains("content-type: text/plain; version=0.0.4"),
-        "{response}"
-    );
+    assert!(lowercase.contains("content-type: text/plain; version=0.0.4"), "{response}");
     for name in Metrics::NAMES {
         assert!(response.contains(&format!("\nmetatopia_{name} ")), "{name}");
     }
@@ -296,7 +241,7 @@ async fn the_source_is_offered() {
     assert_eq!(code, 200);
     assert_eq!(body["licence"], "AGPL-3.0-or-later");
     assert_eq!(body["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(body["commit"], env!("METATOPIA_BUILD_COMMIT"));
+    assert_eq!(body["commit"], env!("BUILD_COMMIT_OF_METATOPIA"));
     assert_eq!(body["url"], "https://example.org/source");
 }
 
@@ -307,10 +252,7 @@ async fn unknown_paths_and_methods_are_json_errors() {
     assert_eq!((code, &body["error"]["code"]), (404, &json!("not_found")));
     let host = format!("Host: {}", node.server.address());
     let (code, body) = split(&node.send("DELETE /api/status", &[&host], b"").await);
-    assert_eq!(
-        (code, &body["error"]["code"]),
-        (405, &json!("method_not_allowed"))
-    );
+    assert_eq!((code, &body["error"]["code"]), (405, &json!("method_not_allowed")));
 }
 
 #[tokio::test]
@@ -332,24 +274,16 @@ async fn pages_of_other_sites_are_refused() {
         ("Host: plaza.example", None, 200),
         // A name that somebody else made resolve to this address.
         ("Host: evil.example", None, 403),
-        (
-            "Host: evil.example",
-            Some("http://evil.example".to_owned()),
-            403,
-        ),
+        ("Host: evil.example", Some("http://evil.example".to_owned()), 403),
         ("Host: localhost.evil.example", None, 403),
         ("X-No-Host: 1", None, 400),
     ] {
         let origin_line = origin.as_ref().map(|origin| format!("Origin: {origin}"));
-        let headers: Vec<&str> = [Some(host), origin_line.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let headers: Vec<&str> =
+            [Some(host), origin_line.as_deref()].into_iter().flatten().collect();
         let response = node.send("GET /api/session", &headers, b"").await;
         assert_eq!(split(&response).0, code, "{host} {origin:?}");
-        let readable = response
-            .to_lowercase()
-            .contains("access-control-allow-origin");
+        let readable = response.to_lowercase().contains("access-control-allow-origin");
         let configured = origin.as_deref() == Some("https://plaza.example");
         assert_eq!(readable, configured, "{host} {origin:?}");
     }
@@ -361,10 +295,7 @@ async fn two_origins_in_one_request_are_refused() {
     let host = format!("Host: {}", node.server.address());
     let own = format!("Origin: http://{}", node.server.address());
     let headers = [host.as_str(), &own, "Origin: https://evil.example"];
-    assert_eq!(
-        split(&node.send("GET /api/session", &headers, b"").await).0,
-        400
-    );
+    assert_eq!(split(&node.send("GET /api/session", &headers, b"").await).0, 400);
 }
 
 #[tokio::test]
@@ -373,14 +304,8 @@ async fn a_body_above_the_limit_is_refused() {
     let host = format!("Host: {}", node.server.address());
     for (bytes, code) in [(BODY_BYTES_MAX, 405), (BODY_BYTES_MAX + 1, 413)] {
         let length = format!("Content-Length: {bytes}");
-        let body = if code == 405 {
-            vec![b'x'; bytes]
-        } else {
-            Vec::new()
-        };
-        let response = node
-            .send("POST /api/session", &[&host, &length], &body)
-            .await;
+        let body = if code == 405 { vec![b'x'; bytes] } else { Vec::new() };
+        let response = node.send("POST /api/session", &[&host, &length], &body).await;
         assert_eq!(split(&response).0, code, "{bytes} bytes");
     }
 }
@@ -391,9 +316,7 @@ async fn garbage_gets_an_error_and_harms_nobody() {
     let mut stream = TcpStream::connect(node.server.address()).await.unwrap();
     stream.write_all(&[0xa5; 4_000]).await.unwrap();
     let mut response = Vec::new();
-    let _ = timeout(GUARD, stream.read_to_end(&mut response))
-        .await
-        .unwrap();
+    let _ = timeout(GUARD, stream.read_to_end(&mut response)).await.unwrap();
     assert!(!response.starts_with(b"HTTP/1.1 200"));
     assert_eq!(node.get("/api/session").await.0, 200);
 }
@@ -426,13 +349,7 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
         metrics: Arc::default(),
         source: Arc::new(SourceOffer::new(None)),
     };
-    let error = start(listen, Origins::default(), again)
-        .await
-        .unwrap_err()
-        .to_string();
+    let error = start(listen, Origins::default(), again).await.unwrap_err().to_string();
     drop(status);
-    assert!(
-        error.contains(&listen.to_string()) && error.contains("--http-listen"),
-        "{error}"
-    );
+    assert!(error.contains(&listen.to_string()) && error.contains("--http-listen"), "{error}");
 }

@@ -69,10 +69,7 @@ fn a_key_is_never_overwritten() {
 
     let error = create(&path).unwrap_err();
 
-    assert!(
-        matches!(&error, CreateKeyError::Exists { path: named } if *named == path),
-        "{error}"
-    );
+    assert!(matches!(&error, CreateKeyError::Exists { path: named } if *named == path), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), line());
 }
 
@@ -94,10 +91,7 @@ fn a_key_that_others_can_reach_is_refused_by_name_and_mode() {
 
         let error = load(&path).unwrap_err();
 
-        assert!(
-            matches!(error, LoadKeyError::Exposed { mode, .. } if mode == wrong),
-            "{error}"
-        );
+        assert!(matches!(error, LoadKeyError::Exposed { mode, .. } if mode == wrong), "{error}");
         let text = error.to_string();
         assert!(text.contains(path.to_str().unwrap()), "{text}");
         assert!(text.contains(&format!("{wrong:04o}")), "{text}");
@@ -113,10 +107,7 @@ fn a_key_of_another_user_is_refused() {
     let path = Path::new("/somewhere/key");
     let error = check(path, 0o600, 1001, 1000).unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.contains("/somewhere/key") && text.contains("1001"),
-        "{text}"
-    );
+    assert!(text.contains("/somewhere/key") && text.contains("1001"), "{text}");
     assert!(check(path, 0o600, 1000, 1000).is_ok());
 }
 
@@ -147,10 +138,7 @@ fn what_is_not_a_key_file_is_refused_and_not_repeated() {
         (format!("{TAG} {digits}00"), line(1)),
         (format!("{TAG} {}", digits.to_uppercase()), line(1)),
         (format!("{TAG}{digits}"), line(1)),
-        (
-            format!("{TAG} {digits}\n{TAG} {digits}"),
-            FormatError::Second { line: 2 },
-        ),
+        (format!("{TAG} {digits}\n{TAG} {digits}"), FormatError::Second { line: 2 }),
         ("#".repeat(FILE_BYTES_MAX + 1), FormatError::TooLong),
     ] {
         let error = parse(text.as_bytes()).unwrap_err();
@@ -167,16 +155,7 @@ fn the_longest_file_is_read() {
     assert!(load(&scratch.file(&text, 0o600)).is_ok());
     text.push('#');
     let error = load(&scratch.file(&text, 0o600)).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            LoadKeyError::Format {
-                source: FormatError::TooLong,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, LoadKeyError::Format { source: FormatError::TooLong, .. }), "{error}");
 }
 
 #[test]
@@ -185,10 +164,7 @@ fn a_missing_file_and_a_directory_are_named() {
     let missing = load(&scratch.0.join("absent")).unwrap_err();
     assert!(missing.to_string().contains("absent"), "{missing}");
     let directory = load(&scratch.0).unwrap_err();
-    assert!(
-        matches!(directory, LoadKeyError::NotAFile { .. }),
-        "{directory}"
-    );
+    assert!(matches!(directory, LoadKeyError::NotAFile { .. }), "{directory}");
 }
 
 #[test]

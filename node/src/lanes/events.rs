@@ -26,13 +26,7 @@ pub struct LaneEvents {
 
 impl LaneEvents {
     pub(super) fn new(items: mpsc::Receiver<Item>, up: UpPeers, metrics: Arc<Metrics>) -> Self {
-        Self {
-            items,
-            up,
-            newest: BTreeMap::new(),
-            next: None,
-            metrics,
-        }
+        Self { items, up, newest: BTreeMap::new(), next: None, metrics }
     }
 
     /// Waits for the next event; `None` when the lanes have stopped. Nothing is lost when this is
@@ -44,11 +38,7 @@ impl LaneEvents {
                 self.count();
                 return Some(LaneEvent::PeerUp(peer));
             }
-            let Item {
-                peer,
-                session,
-                what,
-            } = self.items.recv().await?;
+            let Item { peer, session, what } = self.items.recv().await?;
             // Sessions are numbered in the order of their making, but each announces itself from a
             // task of its own: what an older one says late is not news.
             let newest = self.newest.entry(peer).or_default();
@@ -61,10 +51,7 @@ impl LaneEvents {
                     self.next = Some((peer, session, outbox));
                     if self.up.lock().remove(&peer).is_some() {
                         self.count();
-                        return Some(LaneEvent::PeerDown {
-                            peer,
-                            end: LaneEnd::Replaced,
-                        });
+                        return Some(LaneEvent::PeerDown { peer, end: LaneEnd::Replaced });
                     }
                 }
                 What::Frame(bytes, share) => {

@@ -76,14 +76,7 @@ impl Pump {
     /// False when nobody listens any more.
     pub(super) async fn tell(&self, what: What) -> bool {
         let (peer, session) = (self.peer, self.session);
-        self.items
-            .send(Item {
-                peer,
-                session,
-                what,
-            })
-            .await
-            .is_ok()
+        self.items.send(Item { peer, session, what }).await.is_ok()
     }
 
     /// While the receiver is behind, the stream is not read, and the remote feels it.
@@ -107,9 +100,7 @@ impl Pump {
                     Err(oversize) => return LaneEnd::Oversize(oversize),
                 };
                 self.metrics.lane_frames_received_total.one();
-                self.metrics
-                    .lane_bytes_received_total
-                    .add(frame.len() as u64);
+                self.metrics.lane_bytes_received_total.add(frame.len() as u64);
                 let share = u32::try_from(cost(&frame)).expect("budgets are below 4 GiB");
                 let Ok(permit) = budget.clone().acquire_many_owned(share).await else {
                     return LaneEnd::Stopped;
@@ -155,10 +146,7 @@ async fn write_all<W: AsyncWrite + Unpin>(
             taken => bytes = &bytes[taken..],
         }
     }
-    timeout(silence, write.flush())
-        .await
-        .map_err(|_| LaneEnd::Stuck)?
-        .map_err(fault)
+    timeout(silence, write.flush()).await.map_err(|_| LaneEnd::Stuck)?.map_err(fault)
 }
 
 #[cfg(test)]

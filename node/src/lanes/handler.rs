@@ -41,12 +41,7 @@ pub(super) struct Handler {
 
 impl Handler {
     pub(super) fn new(protocol: StreamProtocol) -> Self {
-        Self {
-            protocol,
-            asked: false,
-            read_seen: false,
-            queue: VecDeque::new(),
-        }
+        Self { protocol, asked: false, read_seen: false, queue: VecDeque::new() }
     }
 }
 
@@ -87,10 +82,7 @@ impl ConnectionHandler for Handler {
                 protocol, ..
             }) => {
                 // One `Refused` ends the connection; more of them would only fill the queue.
-                match (
-                    std::mem::replace(&mut self.read_seen, true),
-                    self.queue.len(),
-                ) {
+                match (std::mem::replace(&mut self.read_seen, true), self.queue.len()) {
                     (false, _) => FromHandler::Read(protocol),
                     (true, 0..4) => FromHandler::Refused,
                     (true, _) => return,

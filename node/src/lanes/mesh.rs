@@ -155,20 +155,13 @@ impl Behaviour {
     }
 
     fn close_connection(&mut self, peer_id: PeerId, connection: CloseConnection) {
-        self.queue.push_back(ToSwarm::CloseConnection {
-            peer_id,
-            connection,
-        });
+        self.queue.push_back(ToSwarm::CloseConnection { peer_id, connection });
         self.wake();
     }
 
     /// The side with the larger id gives the other one a start, so that a pair seldom dials twice.
     fn wait(&self, peer: PeerId) -> Duration {
-        if self.local < peer {
-            Duration::ZERO
-        } else {
-            self.redial.larger_waits
-        }
+        if self.local < peer { Duration::ZERO } else { self.redial.larger_waits }
     }
 
     fn wake(&mut self) {
@@ -251,10 +244,7 @@ impl Behaviour {
                 Link::Up(up) => {
                     up.phase = Phase::Closing;
                     let connection = CloseConnection::One(up.connection);
-                    ToSwarm::CloseConnection {
-                        peer_id: *peer,
-                        connection,
-                    }
+                    ToSwarm::CloseConnection { peer_id: *peer, connection }
                 }
                 link => {
                     *link = Link::Dialling;
@@ -315,27 +305,14 @@ impl NetworkBehaviour for Behaviour {
                 endpoint,
                 ..
             }) => self.established(peer_id, connection_id, endpoint.is_dialer()),
-            FromSwarm::ConnectionClosed(ConnectionClosed {
-                peer_id,
-                connection_id,
-                ..
-            }) => {
+            FromSwarm::ConnectionClosed(ConnectionClosed { peer_id, connection_id, .. }) => {
                 let link = self.peers.get(&peer_id).map(|p| &p.link);
                 if matches!(link, Some(Link::Up(up)) if up.connection == connection_id) {
                     self.missing(peer_id);
                 }
             }
-            FromSwarm::DialFailure(DialFailure {
-                peer_id: Some(peer),
-                ..
-            }) => {
-                if matches!(
-                    self.peers.get(&peer),
-                    Some(Peer {
-                        link: Link::Dialling,
-                        ..
-                    })
-                ) {
+            FromSwarm::DialFailure(DialFailure { peer_id: Some(peer), .. }) => {
+                if matches!(self.peers.get(&peer), Some(Peer { link: Link::Dialling, .. })) {
                     self.missing(peer);
                 }
             }
@@ -349,10 +326,7 @@ impl NetworkBehaviour for Behaviour {
         connection: ConnectionId,
         event: FromHandler,
     ) {
-        let Some(Peer {
-            link: Link::Up(up), ..
-        }) = self.peers.get_mut(&peer)
-        else {
+        let Some(Peer { link: Link::Up(up), .. }) = self.peers.get_mut(&peer) else {
             return;
         };
         if up.connection != connection {
@@ -372,12 +346,7 @@ impl NetworkBehaviour for Behaviour {
         }
         if let (Some(read), Some(write)) = (up.read.take(), up.write.take()) {
             up.phase = Phase::Open;
-            let opened = Opened {
-                peer,
-                connection,
-                read,
-                write,
-            };
+            let opened = Opened { peer, connection, read, write };
             self.queue.push_back(ToSwarm::GenerateEvent(opened));
         }
     }

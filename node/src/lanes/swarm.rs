@@ -106,27 +106,14 @@ impl Lanes {
             .with_connection_timeout(HANDSHAKE)
             .build();
         let (sessions, pumps) = (0, JoinSet::new());
-        Ok(Self {
-            swarm,
-            config,
-            orders,
-            items,
-            trips,
-            metrics,
-            sessions,
-            pumps,
-        })
+        Ok(Self { swarm, config, orders, items, trips, metrics, sessions, pumps })
     }
 
     /// Opens the listener and returns the address it got.
     pub(super) async fn listen(&mut self, address: &Multiaddr) -> Result<Multiaddr, StartError> {
         let bind = |source| {
             let (address, flag) = (address.to_string(), "--p2p-listen");
-            StartError::Bind(BindError {
-                address,
-                flag,
-                source,
-            })
+            StartError::Bind(BindError { address, flag, source })
         };
         match self.swarm.listen_on(address.clone()) {
             Ok(_) => {}
@@ -140,9 +127,7 @@ impl Lanes {
             match timeout_at(deadline, self.swarm.select_next_some()).await {
                 Ok(SwarmEvent::NewListenAddr { address, .. }) => return Ok(address),
                 Ok(SwarmEvent::ListenerError { error, .. }) => return Err(bind(error)),
-                Ok(SwarmEvent::ListenerClosed {
-                    reason: Err(error), ..
-                }) => {
+                Ok(SwarmEvent::ListenerClosed { reason: Err(error), .. }) => {
                     return Err(bind(error));
                 }
                 Ok(_) => {}
@@ -190,25 +175,13 @@ impl Lanes {
             })) => {
                 self.trips.lock().insert(peer, round_trip);
             }
-            SwarmEvent::ConnectionClosed {
-                peer_id,
-                num_established: 0,
-                ..
-            } => {
+            SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
                 self.trips.lock().remove(&peer_id);
             }
-            SwarmEvent::OutgoingConnectionError {
-                peer_id: Some(peer),
-                error,
-                ..
-            } => {
+            SwarmEvent::OutgoingConnectionError { peer_id: Some(peer), error, .. } => {
                 tracing::debug!(%peer, %error, "dial failed");
             }
-            SwarmEvent::IncomingConnectionError {
-                send_back_addr,
-                error,
-                ..
-            } => {
+            SwarmEvent::IncomingConnectionError { send_back_addr, error, .. } => {
                 tracing::debug!(address = %send_back_addr, %error, "connection refused");
             }
             _ => {}
@@ -216,12 +189,7 @@ impl Lanes {
     }
 
     fn open(&mut self, opened: mesh::Opened, ended: mpsc::Sender<(PeerId, ConnectionId)>) {
-        let mesh::Opened {
-            peer,
-            connection,
-            read,
-            write,
-        } = opened;
+        let mesh::Opened { peer, connection, read, write } = opened;
         self.sessions += 1;
         self.metrics.lane_sessions_opened_total.one();
         let pump = Pump {

@@ -30,21 +30,12 @@ impl Server {
     async fn new(n: u8, config: Config) -> Self {
         let metrics = Arc::<Metrics>::default();
         let local = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
-        let (handle, events) = start(key(n), &local, config, metrics.clone())
-            .await
-            .unwrap();
-        Self {
-            handle,
-            events,
-            metrics,
-        }
+        let (handle, events) = start(key(n), &local, config, metrics.clone()).await.unwrap();
+        Self { handle, events, metrics }
     }
 
     async fn next(&mut self) -> LaneEvent {
-        timeout(GUARD, self.events.recv())
-            .await
-            .expect("an event in time")
-            .expect("running")
+        timeout(GUARD, self.events.recv()).await.expect("an event in time").expect("running")
     }
 
     async fn until(&mut self, wanted: impl Fn(&LaneEvent) -> bool) -> LaneEvent {
@@ -74,21 +65,14 @@ async fn join(a: &mut Server, b: &mut Server) {
 }
 
 fn frame(peer: PeerId, bytes: &'static [u8]) -> LaneEvent {
-    LaneEvent::Frame {
-        peer,
-        bytes: Bytes::from_static(bytes),
-    }
+    LaneEvent::Frame { peer, bytes: Bytes::from_static(bytes) }
 }
 
 /// Some other libp2p program with key `n`.
 fn program<B: NetworkBehaviour>(n: u8, behaviour: B) -> Swarm<B> {
     SwarmBuilder::with_existing_identity(key(n))
         .with_tokio()
-        .with_tcp(
-            tcp::Config::default(),
-            noise::Config::new,
-            yamux::Config::default,
-        )
+        .with_tcp(tcp::Config::default(), noise::Config::new, yamux::Config::default)
         .unwrap()
         .with_behaviour(|_| behaviour)
         .unwrap()
@@ -114,25 +98,12 @@ async fn frames_travel_both_ways_in_order() {
 
     for n in 0..300 {
         let bytes = numbered(n);
-        assert_eq!(
-            b.next().await,
-            LaneEvent::Frame {
-                peer: id(1),
-                bytes: bytes.clone()
-            }
-        );
+        assert_eq!(b.next().await, LaneEvent::Frame { peer: id(1), bytes: bytes.clone() });
         assert_eq!(a.next().await, LaneEvent::Frame { peer: id(2), bytes });
     }
     assert_eq!(a.metrics.lane_frames_sent_total.get(), 300);
     assert_eq!(a.metrics.lane_frames_received_total.get(), 300);
-    assert_eq!(
-        a.handle
-            .neighbours()
-            .iter()
-            .map(|n| n.peer)
-            .collect::<Vec<_>>(),
-        [id(2)]
-    );
+    assert_eq!(a.handle.neighbours().iter().map(|n| n.peer).collect::<Vec<_>>(), [id(2)]);
 }
 
 #[tokio::test]
@@ -143,20 +114,11 @@ async fn the_largest_frame_passes_and_a_larger_one_is_refused() {
     let largest = Bytes::from(vec![5; FRAME_BYTES_MAX]);
     let larger = Bytes::from(vec![5; FRAME_BYTES_MAX + 1]);
 
-    let size = SendError::Size {
-        bytes: FRAME_BYTES_MAX + 1,
-        max: FRAME_BYTES_MAX,
-    };
+    let size = SendError::Size { bytes: FRAME_BYTES_MAX + 1, max: FRAME_BYTES_MAX };
     assert_eq!(a.handle.send(id(2), larger), Err(size));
     a.handle.send(id(2), largest.clone()).unwrap();
 
-    assert_eq!(
-        b.next().await,
-        LaneEvent::Frame {
-            peer: id(1),
-            bytes: largest
-        }
-    );
+    assert_eq!(b.next().await, LaneEvent::Frame { peer: id(1), bytes: largest });
 }
 
 #[tokio::test]
@@ -250,10 +212,7 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
         receive_bytes_max: 64 * 1024,
         ..LaneLimits::default()
     };
-    let config = Config {
-        limits,
-        ..Config::default()
-    };
+    let config = Config { limits, ..Config::default() };
     let (mut a, mut b) = (Server::new(1, config).await, Server::new(2, config).await);
     let mut c = Server::new(3, config).await;
     join(&mut a, &mut b).await;
@@ -272,21 +231,10 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
     };
 
     assert_eq!(too_slow, SendError::TooSlow);
-    assert!(
-        sent < 64 * 1024 * 1024,
-        "{sent} bytes are held for one peer"
-    );
+    assert!(sent < 64 * 1024 * 1024, "{sent} bytes are held for one peer");
     assert_eq!(a.handle.send(id(2), bytes), Err(SendError::Down));
-    let down = a
-        .until(|event| matches!(event, LaneEvent::PeerDown { .. }))
-        .await;
-    assert_eq!(
-        down,
-        LaneEvent::PeerDown {
-            peer: id(2),
-            end: LaneEnd::TooSlow
-        }
-    );
+    let down = a.until(|event| matches!(event, LaneEvent::PeerDown { .. })).await;
+    assert_eq!(down, LaneEvent::PeerDown { peer: id(2), end: LaneEnd::TooSlow });
     c.handle.send(id(1), "fine".into()).unwrap();
     a.until(|event| *event == frame(id(3), b"fine")).await;
 }
@@ -322,33 +270,21 @@ async fn misbehave(misdeed: &[u8]) -> LaneEvent {
 #[tokio::test]
 async fn a_peer_that_hangs_is_down_after_the_silence() {
     let end = LaneEnd::Silent;
-    assert_eq!(
-        misbehave(&[]).await,
-        LaneEvent::PeerDown { peer: id(2), end }
-    );
+    assert_eq!(misbehave(&[]).await, LaneEvent::PeerDown { peer: id(2), end });
 }
 
 #[tokio::test]
 async fn a_peer_that_announces_too_much_is_down() {
-    let oversize = Oversize {
-        announced: u32::MAX,
-        max: FRAME_BYTES_MAX,
-    };
+    let oversize = Oversize { announced: u32::MAX, max: FRAME_BYTES_MAX };
     let end = LaneEnd::Oversize(oversize);
-    assert_eq!(
-        misbehave(&[0xff; 4]).await,
-        LaneEvent::PeerDown { peer: id(2), end }
-    );
+    assert_eq!(misbehave(&[0xff; 4]).await, LaneEvent::PeerDown { peer: id(2), end });
 }
 
 #[tokio::test]
 async fn a_frame_that_is_cut_off_is_never_delivered() {
     let end = LaneEnd::Silent;
     let cut = [&100u32.to_le_bytes()[..], b"only this"].concat();
-    assert_eq!(
-        misbehave(&cut).await,
-        LaneEvent::PeerDown { peer: id(2), end }
-    );
+    assert_eq!(misbehave(&cut).await, LaneEvent::PeerDown { peer: id(2), end });
 }
 
 #[tokio::test]
@@ -356,9 +292,7 @@ async fn an_allowed_peer_that_speaks_another_protocol_is_hung_up_on() {
     let mut a = Server::new(1, Config::default()).await;
     a.handle.allow(id(2), vec![]).await;
     let mut other = program(2, mesh(2, "/metatopia/lane/999"));
-    other
-        .dial(DialOpts::peer_id(id(1)).addresses(a.here()).build())
-        .unwrap();
+    other.dial(DialOpts::peer_id(id(1)).addresses(a.here()).build()).unwrap();
     other.behaviour_mut().allow(id(1), vec![]);
     let hung_up = async {
         loop {
@@ -418,24 +352,17 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
     let port = taken.local_addr().unwrap().port();
     let listen: Multiaddr = format!("/ip4/127.0.0.1/tcp/{port}").parse().unwrap();
 
-    let error = start(key(1), &listen, Config::default(), Arc::default())
-        .await
-        .unwrap_err();
+    let error = start(key(1), &listen, Config::default(), Arc::default()).await.unwrap_err();
 
     let text = error.to_string();
-    assert!(
-        text.contains(&listen.to_string()) && text.contains("--p2p-listen"),
-        "{text}"
-    );
+    assert!(text.contains(&listen.to_string()) && text.contains("--p2p-listen"), "{text}");
 }
 
 #[tokio::test]
 async fn an_address_that_is_not_tcp_is_refused() {
     for listen in ["/ip4/127.0.0.1/udp/0/quic-v1", "/memory/1"] {
         let listen = listen.parse().unwrap();
-        let error = start(key(1), &listen, Config::default(), Arc::default())
-            .await
-            .unwrap_err();
+        let error = start(key(1), &listen, Config::default(), Arc::default()).await.unwrap_err();
         assert!(matches!(error, StartError::Address(_)), "{error}");
     }
 }

@@ -6,10 +6,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_full_server_refuses_until_somebody_leaves() {
-    let mut node = Node::new(GatewayLimits {
-        clients_max: 1,
-        ..limits()
-    });
+    let mut node = Node::new(GatewayLimits { clients_max: 1, ..limits() });
     let (address, certificate) = (node.handle.address(), node.handle.certificate());
     let (id, carrier) = node.client().await;
 
@@ -24,19 +21,13 @@ async fn a_full_server_refuses_until_somebody_leaves() {
 
 #[tokio::test]
 async fn an_address_with_too_many_clients_is_refused_until_one_leaves() {
-    let mut node = Node::new(GatewayLimits {
-        clients_per_ip_max: 2,
-        ..limits()
-    });
+    let mut node = Node::new(GatewayLimits { clients_per_ip_max: 2, ..limits() });
     let (address, certificate) = (node.handle.address(), node.handle.certificate());
     let (id, carrier) = node.client().await;
     let (_id, _carrier) = node.client().await;
 
     let refused = carrier::connect(address, certificate).await.unwrap_err();
-    let (code, reason) = (
-        CloseCode::CROWDED.0.into(),
-        "too many from your address".to_owned(),
-    );
+    let (code, reason) = (CloseCode::CROWDED.0.into(), "too many from your address".to_owned());
     assert_eq!(refused, ConnectError::Closed { code, reason });
 
     carrier.send.leave().await;
@@ -46,10 +37,7 @@ async fn an_address_with_too_many_clients_is_refused_until_one_leaves() {
 
 #[tokio::test]
 async fn with_many_handshakes_a_newcomer_proves_its_address_first() {
-    let mut node = Node::new(GatewayLimits {
-        unvalidated_max: 0,
-        ..limits()
-    });
+    let mut node = Node::new(GatewayLimits { unvalidated_max: 0, ..limits() });
     node.client().await;
     assert_eq!(node.metrics.clients_retried_total.get(), 1);
 }
@@ -95,18 +83,12 @@ async fn a_client_that_vanishes_is_down_after_the_idle_time() {
 
     relay.abort();
 
-    assert_eq!(
-        node.down(id).await,
-        ClientEnd::Lost(ConnectionError::TimedOut)
-    );
+    assert_eq!(node.down(id).await, ClientEnd::Lost(ConnectionError::TimedOut));
 }
 
 #[tokio::test]
 async fn a_handshake_that_stops_half_way_frees_its_place() {
-    let mut node = Node::new(GatewayLimits {
-        clients_max: 1,
-        ..hasty()
-    });
+    let mut node = Node::new(GatewayLimits { clients_max: 1, ..hasty() });
     let (address, certificate) = (node.handle.address(), node.handle.certificate());
     let (deaf, _relay, first) = relay(address, true).await;
     let half_open = tokio::spawn(carrier::connect(deaf, certificate));
@@ -134,9 +116,7 @@ async fn a_handshake_that_stops_half_way_frees_its_place() {
 async fn a_shutdown_says_goodbye_to_everybody() {
     let mut node = Node::new(limits());
     let (id, mut carrier) = node.client().await;
-    node.handle
-        .send(id, Delivery::Reliable, "last words".into())
-        .unwrap();
+    node.handle.send(id, Delivery::Reliable, "last words".into()).unwrap();
 
     node.handle.shutdown().await;
 
@@ -164,9 +144,7 @@ async fn the_gateway_stops_when_the_handle_is_dropped() {
 async fn nobody_is_at_home_when_nothing_listens() {
     let nobody = UdpSocket::bind(LOOPBACK).await.unwrap();
     let certificate = CertificateHash([0; 32]);
-    let error = carrier::connect(nobody.local_addr().unwrap(), certificate)
-        .await
-        .unwrap_err();
+    let error = carrier::connect(nobody.local_addr().unwrap(), certificate).await.unwrap_err();
     assert_eq!(error, ConnectError::NoAnswer);
 }
 
@@ -175,12 +153,7 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
     let taken = UdpSocket::bind(LOOPBACK).await.unwrap();
     let listen = taken.local_addr().unwrap();
 
-    let error = start(listen, limits(), Arc::default())
-        .unwrap_err()
-        .to_string();
+    let error = start(listen, limits(), Arc::default()).unwrap_err().to_string();
 
-    assert!(
-        error.contains(&listen.to_string()) && error.contains("--client-listen"),
-        "{error}"
-    );
+    assert!(error.contains(&listen.to_string()) && error.contains("--client-listen"), "{error}");
 }

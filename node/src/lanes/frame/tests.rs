@@ -31,11 +31,7 @@ impl Side {
         let (read, write) = split(stream);
         let pump = tokio::spawn(async move { pump.run(read.compat(), write.compat_write()).await });
         assert!(matches!(items.recv().await.unwrap().what, What::Opened(_)));
-        Self {
-            outbox,
-            items,
-            pump,
-        }
+        Self { outbox, items, pump }
     }
 
     async fn frame(&mut self) -> Option<Bytes> {
@@ -54,11 +50,7 @@ async fn pair(limits: LaneLimits) -> (Side, Side) {
 /// Like the default, with as little patience as a test needs.
 fn hasty() -> LaneLimits {
     let ms = Duration::from_millis;
-    LaneLimits {
-        heartbeat: ms(20),
-        silence: ms(200),
-        ..LaneLimits::default()
-    }
+    LaneLimits { heartbeat: ms(20), silence: ms(200), ..LaneLimits::default() }
 }
 
 #[tokio::test]
@@ -87,17 +79,12 @@ async fn heartbeats_keep_an_idle_session_and_are_not_delivered() {
 
 #[tokio::test]
 async fn a_full_queue_ends_the_session_and_refuses_what_follows() {
-    let limits = LaneLimits {
-        send_bytes_max: 100_000,
-        ..LaneLimits::default()
-    };
+    let limits = LaneLimits { send_bytes_max: 100_000, ..LaneLimits::default() };
     let (stream, _never_read) = duplex(1024);
     let a = Side::new(stream, limits).await;
     let frame = Bytes::from(vec![7; 1_000 - FRAME_OVERHEAD_BYTES]);
 
-    let queued = (0..1_000)
-        .take_while(|_| a.outbox.push(frame.clone()).is_ok())
-        .count();
+    let queued = (0..1_000).take_while(|_| a.outbox.push(frame.clone()).is_ok()).count();
 
     assert_eq!(queued, 100);
     assert_eq!(a.outbox.push(frame), Err(SendError::Down));
@@ -119,14 +106,8 @@ async fn a_receiver_that_is_behind_stops_the_reading() {
     }
 
     // Two frames fit the budget; the third is decoded, and waits.
-    let held: Vec<Item> = [b.items.recv().await, b.items.recv().await]
-        .map(Option::unwrap)
-        .into();
-    assert!(
-        timeout(Duration::from_millis(100), b.items.recv())
-            .await
-            .is_err()
-    );
+    let held: Vec<Item> = [b.items.recv().await, b.items.recv().await].map(Option::unwrap).into();
+    assert!(timeout(Duration::from_millis(100), b.items.recv()).await.is_err());
 
     drop(held);
     for n in 2..50 {
@@ -136,10 +117,7 @@ async fn a_receiver_that_is_behind_stops_the_reading() {
 
 #[tokio::test]
 async fn impossible_sizes_are_refused_and_the_session_goes_on() {
-    let limits = LaneLimits {
-        frame_bytes_max: 10,
-        ..LaneLimits::default()
-    };
+    let limits = LaneLimits { frame_bytes_max: 10, ..LaneLimits::default() };
     let (a, mut b) = pair(limits).await;
 
     for bytes in [0, 11] {
@@ -156,10 +134,7 @@ async fn an_oversize_frame_ends_the_session_unread() {
     let (ours, mut theirs) = duplex(1024);
     let side = Side::new(ours, LaneLimits::default()).await;
     theirs.write_all(&u32::MAX.to_le_bytes()).await.unwrap();
-    let oversize = framing::Oversize {
-        announced: u32::MAX,
-        max: FRAME_BYTES_MAX,
-    };
+    let oversize = framing::Oversize { announced: u32::MAX, max: FRAME_BYTES_MAX };
     assert_eq!(side.pump.await.unwrap(), LaneEnd::Oversize(oversize));
 }
 
@@ -191,10 +166,7 @@ async fn a_remote_that_talks_and_never_reads_ends_the_session() {
 
 #[tokio::test]
 async fn a_slow_link_is_not_taken_for_a_hanging_one() {
-    let limits = LaneLimits {
-        heartbeat: Duration::from_millis(20),
-        ..hasty()
-    };
+    let limits = LaneLimits { heartbeat: Duration::from_millis(20), ..hasty() };
     let (ours, theirs) = duplex(64);
     let side = Side::new(ours, limits).await;
     side.outbox.push(Bytes::from(vec![1; 4_000])).unwrap();
@@ -210,10 +182,7 @@ async fn a_slow_link_is_not_taken_for_a_hanging_one() {
         talk.write_all(&framing::EMPTY).await.unwrap();
     }
 
-    assert!(
-        began.elapsed() > limits.silence,
-        "too quick to show anything"
-    );
+    assert!(began.elapsed() > limits.silence, "too quick to show anything");
     assert!(!side.pump.is_finished());
 }
 
@@ -222,8 +191,5 @@ async fn a_closed_stream_ends_the_session() {
     let (ours, theirs) = duplex(1024);
     let side = Side::new(ours, LaneLimits::default()).await;
     drop(theirs);
-    assert!(matches!(
-        side.pump.await.unwrap(),
-        LaneEnd::Closed | LaneEnd::Lost(_)
-    ));
+    assert!(matches!(side.pump.await.unwrap(), LaneEnd::Closed | LaneEnd::Lost(_)));
 }

@@ -3,12 +3,7 @@ use super::*;
 const NOW: Duration = Duration::ZERO;
 
 fn mesh(local: PeerId) -> Behaviour {
-    Behaviour::new(
-        local,
-        StreamProtocol::new("/t"),
-        Redial::default(),
-        Arc::default(),
-    )
+    Behaviour::new(local, StreamProtocol::new("/t"), Redial::default(), Arc::default())
 }
 
 /// The local id and a peer's, of which the local one is the smaller if `smaller`.
@@ -31,10 +26,9 @@ fn up(mesh: &mut Behaviour, peer: PeerId) -> &mut Up {
 /// The number of the connection that is asked to close.
 fn closed(mesh: &mut Behaviour) -> Option<usize> {
     match mesh.queue.pop_front()? {
-        ToSwarm::CloseConnection {
-            connection: CloseConnection::One(id),
-            ..
-        } => (1..=9).find(|n| ConnectionId::new_unchecked(*n) == id),
+        ToSwarm::CloseConnection { connection: CloseConnection::One(id), .. } => {
+            (1..=9).find(|n| ConnectionId::new_unchecked(*n) == id)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -53,20 +47,8 @@ fn loser(smaller: bool, dialled_1: bool, dialled_2: bool, apart: Duration) -> Op
 #[tokio::test]
 async fn simultaneous_dials_end_the_same_on_both_sides() {
     // Connection 1 dialled by the smaller side, 2 by the larger: 2 goes, in either order.
-    assert_eq!(
-        (
-            loser(true, true, false, NOW),
-            loser(false, false, true, NOW)
-        ),
-        (Some(2), Some(2))
-    );
-    assert_eq!(
-        (
-            loser(true, false, true, NOW),
-            loser(false, true, false, NOW)
-        ),
-        (Some(1), Some(1))
-    );
+    assert_eq!((loser(true, true, false, NOW), loser(false, false, true, NOW)), (Some(2), Some(2)));
+    assert_eq!((loser(true, false, true, NOW), loser(false, true, false, NOW)), (Some(1), Some(1)));
 }
 
 #[tokio::test]
@@ -139,8 +121,7 @@ async fn a_peer_that_connects_again_and_again_is_held_back() {
     let nowhere = Multiaddr::empty();
     let connect = |mesh: &mut Behaviour, n: usize| {
         let id = ConnectionId::new_unchecked(n);
-        mesh.handle_established_inbound_connection(id, peer, &nowhere, &nowhere)
-            .is_ok()
+        mesh.handle_established_inbound_connection(id, peer, &nowhere, &nowhere).is_ok()
     };
 
     assert!(connect(&mut mesh, 1));

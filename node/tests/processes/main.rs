@@ -1,0 +1,9 @@
+//! Real processes: the program as a stranger uses it, over real sockets and disks on loopback.
+//!
+//! Every world lives in a folder of its own and on ports that the system gave; every wait ends after
+//! a stated time; only processes that were started here are ended, by id.
+
+mod bad_input;
+mod main_job;
+mod people;
+mod plaza;

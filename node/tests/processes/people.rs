@@ -1,0 +1,34 @@
+//! What people see and do in words.
+
+use crate::plaza::{Folder, Person, Plaza, key};
+
+#[test]
+fn a_person_walks_pushes_talks_and_reads_the_source_of_the_door() {
+    let folder = Folder::new("people");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    let mut person = Person::enter(&plaza.servers[0].url, &key(&folder, "ada"));
+
+    person.types("look");
+    person.sees("You stand at");
+    person.sees("greeter");
+    person.types("go north");
+    person.sees("You walk");
+    person.types("say help");
+    person.sees("greeter says");
+    person.types("emote wave");
+    person.sees("You wave");
+    person.types("touch bell");
+    person.sees("bell says");
+    person.types("who");
+    person.sees("that is you");
+    person.types("source door");
+    person.sees("AGPL-3.0-or-later");
+    person.sees("re-hashes to");
+    person.sees("fn on_touch");
+    person.types("fly");
+    person.types("go nowhere-at-all");
+    person.types("look");
+    person.sees("You stand at");
+    person.leaves();
+    plaza.stop();
+}

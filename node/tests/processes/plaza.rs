@@ -1,0 +1,261 @@
+//! A running plaza, and the program's other commands around it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Output, Stdio},
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_metatopia");
+
+/// How long anything may take here. Debug builds on a busy machine are slow; nothing waits for it.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A folder of its own, gone when the test is.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).expect("a new folder");
+        Self(path)
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// The first of four ports in a row that are free now.
+pub fn free_ports() -> u16 {
+    for _ in 0..100 {
+        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let port = first.local_addr().expect("bound").port();
+        let rest =
+            (1..4).map(|n| TcpListener::bind((Ipv4Addr::LOCALHOST, port.checked_add(n)?)).ok());
+        if rest.collect::<Option<Vec<_>>>().is_some() {
+            return port;
+        }
+    }
+    panic!("no four free ports in a row");
+}
+
+/// Runs a command to its end.
+pub fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).stdin(Stdio::null());
+    command.output().expect("the program starts")
+}
+
+/// Runs a command that must succeed, and reads its one line of JSON.
+pub fn json(arguments: &[&str]) -> Value {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
+    serde_json::from_slice(&output.stdout).expect("one line of JSON")
+}
+
+/// A new key file.
+pub fn key(folder: &Folder, name: &str) -> String {
+    let path = folder.join(name).display().to_string();
+    let output = run(&["keys", "new", "--out", &path]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+/// One server of a running plaza.
+pub struct Server {
+    pub pid: u32,
+    pub key: String,
+    pub url: String,
+}
+
+/// A running plaza.
+pub struct Plaza {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    pub servers: Vec<Server>,
+    pub sim: String,
+    pub dir: PathBuf,
+}
+
+impl Plaza {
+    /// Starts a plaza in `dir`, and waits until it says that it is ready.
+    pub fn start(dir: &Path, servers: usize) -> Self {
+        let port = free_ports();
+        let mut process = Command::new(PROGRAM)
+            .args(["up", "--json", "--servers", &servers.to_string()])
+            .args(["--http-port", &port.to_string(), "--data-dir"])
+            .arg(dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the program starts");
+        let mut output = BufReader::new(process.stdout.take().expect("piped"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("a line");
+        let ready: Value = serde_json::from_str(&line).expect("the ready line");
+        assert_eq!(ready["ready"], true);
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let server = |value: &Value| Server {
+            pid: value["pid"].as_u64().expect("a number").try_into().expect("a process id"),
+            key: text(&value["key"]),
+            url: text(&value["http"]),
+        };
+        let list = ready["servers"].as_array().expect("a list");
+        assert_eq!(list.len(), servers);
+        let (sim, dir) = (text(&ready["sim"]), dir.to_owned());
+        Self { servers: list.iter().map(server).collect(), process, output, sim, dir }
+    }
+
+    pub fn status(&self, index: usize) -> Value {
+        json(&["status", "--json", "--node", &self.servers[index].url])
+    }
+
+    pub fn height(&self, index: usize) -> u64 {
+        self.status(index)["root_height"].as_u64().expect("a height")
+    }
+
+    /// Waits until the server has applied this height, and says how long that took.
+    pub fn reach(&self, index: usize, height: u64) -> Duration {
+        let began = Instant::now();
+        while self.height(index) < height {
+            assert!(began.elapsed() < PATIENCE, "server {index} does not reach {height}");
+        }
+        began.elapsed()
+    }
+
+    /// The root after this height, as each of these servers says.
+    pub fn roots(&self, indexes: &[usize], height: u64) -> Vec<String> {
+        let at = height.to_string();
+        indexes
+            .iter()
+            .map(|index| {
+                let url = &self.servers[*index].url;
+                let status = json(&["status", "--json", "--node", url, "--at", &at]);
+                status["root"].as_str().expect("a root").to_owned()
+            })
+            .collect()
+    }
+
+    /// Ends one server as a power loss of its process would.
+    pub fn kill(&self, index: usize) {
+        let pid = self.servers[index].pid.to_string();
+        let killed = Command::new("kill").args(["-9", &pid]).status().expect("kill runs");
+        assert!(killed.success());
+    }
+
+    /// Starts a server again on its data, beside the others.
+    pub fn restart(&self, index: usize) -> Child {
+        Command::new(PROGRAM)
+            .args(["node", "run", "--config"])
+            .arg(self.dir.join(format!("server-{index}")).join("metatopia.toml"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts")
+    }
+
+    /// Stops as Ctrl-C does, and waits for a clean end.
+    pub fn stop(mut self) {
+        interrupt(&self.process);
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "{status}");
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).expect("text");
+    }
+}
+
+impl Drop for Plaza {
+    fn drop(&mut self) {
+        // Its children notice the end of their standard input.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// What Ctrl-C sends.
+pub fn interrupt(process: &Child) {
+    let pid = process.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+}
+
+/// A text client in a pipe.
+pub struct Person {
+    process: Child,
+    lines: Receiver<String>,
+    heard: String,
+}
+
+impl Person {
+    pub fn enter(url: &str, key: &str) -> Self {
+        let mut process = Command::new(PROGRAM)
+            .args(["client", "--node", url, "--key", key])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let output = BufReader::new(process.stdout.take().expect("piped"));
+        let (sender, lines) = sync_channel(1_024);
+        thread::spawn(move || {
+            let lines = output.lines().map_while(Result::ok);
+            lines.for_each(|line| drop(sender.send(line)));
+        });
+        Self { process, lines, heard: String::new() }
+    }
+
+    pub fn types(&mut self, line: &str) {
+        let input = self.process.stdin.as_mut().expect("piped");
+        writeln!(input, "{line}").expect("the client reads");
+    }
+
+    /// Reads on until a line holds this text, and gives that line.
+    pub fn sees(&mut self, text: &str) -> String {
+        loop {
+            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+                panic!("no `{text}` comes, after:\n{}", self.heard);
+            };
+            self.heard.push_str(&line);
+            self.heard.push('\n');
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Ends the input, and waits for the client to leave.
+    pub fn leaves(mut self) {
+        drop(self.process.stdin.take());
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            self.heard.push_str(&line);
+            self.heard.push('\n');
+        }
+        let status = self.process.wait().expect("it ends");
+        assert!(status.success(), "{status}: {}", self.heard);
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
