@@ -6,21 +6,26 @@
 mod ambush;
 mod ledger;
 mod oracle;
+mod outcome;
 mod scenario;
 mod server;
 mod servers;
 mod setting;
 mod signatures;
+mod stage;
+pub mod stories;
 mod twins;
 mod villain;
 
 pub use ambush::Ambush;
 pub use ledger::{Ledger, LedgerState};
 pub use oracle::{Fault, History, Oracle, Wrong};
-pub use scenario::{Outcome, Scenario, Stage, percentile};
+pub use outcome::{Outcome, percentile};
+pub use scenario::{Scenario, Seed};
 pub use server::{Apply, Report, Server, Start, Wake};
 pub use servers::{Decided, Servers};
-pub use setting::{ENGINE, Setting};
+pub use setting::{ENGINE, Setting, Unlogged};
 pub use signatures::Scheme;
+pub use stage::Stage;
 pub use twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
 pub use villain::Deed;

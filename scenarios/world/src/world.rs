@@ -1,5 +1,7 @@
 //! The world itself: takes the next event, hands it to a server, and does what the server wants.
 
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use metatopia_store::memory::MemoryDisk;
@@ -318,7 +320,9 @@ impl<C: Cluster> World<C> {
         self.clocks[seat].restart(self.now);
         let now = self.clocks[seat].read(self.now);
         self.seats[seat].begin_life();
-        match self.cluster.open(seat, now, &mut self.seats[seat].disk) {
+        let (cluster, disk) = (&mut self.cluster, &mut self.seats[seat].disk);
+        let opened = panic::catch_unwind(AssertUnwindSafe(|| cluster.open(seat, now, disk)));
+        match opened.unwrap_or_else(|cause| Err(panicked(&*cause))) {
             Ok(Opened { server, durable }) => {
                 self.seats[seat].server = Some(server);
                 self.seats[seat].synced = durable;
@@ -430,9 +434,14 @@ impl<C: Cluster> World<C> {
     /// Gives one input to a server and does what it wants done.
     pub(crate) fn hand(&mut self, seat: usize, input: Input<C::Server>) {
         let now = self.clocks[seat].read(self.now);
-        if let Some(server) = &mut self.seats[seat].server {
-            server.handle(now, input);
-            self.drain(seat);
+        let Some(server) = &mut self.seats[seat].server else {
+            return;
+        };
+        // A server that fails an assertion is gone, as its process would be. What it leaves behind
+        // is never looked at again.
+        match panic::catch_unwind(AssertUnwindSafe(|| server.handle(now, input))) {
+            Ok(()) => self.drain(seat),
+            Err(cause) => self.halt(seat, &panicked(&*cause)),
         }
     }
 
@@ -491,4 +500,11 @@ impl<C: Cluster> World<C> {
     pub fn durable(&self, seat: usize) -> Mark {
         self.seats[seat].synced
     }
+}
+
+/// What a server said when it failed an assertion.
+fn panicked(cause: &(dyn Any + Send)) -> String {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| cause.downcast_ref::<&str>().copied());
+    format!("panicked: {}", text.unwrap_or("without a word"))
 }

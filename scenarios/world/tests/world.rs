@@ -335,9 +335,9 @@ fn servers_notice_who_died_and_who_came_back() {
         BTreeMap::from([(1, true), (2, true), (3, true)])
     );
     world.run_until(SECOND + Duration::from_millis(10));
-    assert_eq!(world.server(0).unwrap().peers[&3], false);
+    assert!(!world.server(0).unwrap().peers[&3]);
     world.run_until(3 * SECOND);
-    assert_eq!(world.server(0).unwrap().peers[&3], true);
+    assert!(world.server(0).unwrap().peers[&3]);
     assert_eq!(
         world.server(3).unwrap().peers,
         BTreeMap::from([(0, true), (1, true), (2, true)])

@@ -59,6 +59,12 @@ impl Ambush {
         self.sprung.len()
     }
 
+    /// From now on nothing is held back.
+    pub fn end(&mut self) {
+        self.rounds = 0;
+        self.cut_since = None;
+    }
+
     fn covers(&self, height: u64, round: u32) -> bool {
         self.heights.contains(&height) && round < self.rounds
     }
@@ -87,7 +93,7 @@ impl Ambush {
             Message::Part(part) if to == self.blind => {
                 let height = part.height.0;
                 let over = self.sprung.iter().any(|(sprung, _)| *sprung == height);
-                if self.heights.contains(&height) && !over {
+                if self.covers(height, 0) && !over {
                     return false;
                 }
             }

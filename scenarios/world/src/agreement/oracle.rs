@@ -5,7 +5,9 @@
 //! shares with production are the shapes of messages and records, the digests that name things, and
 //! signatures.
 
+mod checks;
 mod electorate;
+mod fault;
 mod history;
 mod journal;
 mod words;
@@ -15,80 +17,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Decision, Message};
+use metatopia_consensus::Decision;
 use metatopia_store::Write;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{
-    Evidence, HeaderId, Height, Millis, Proposal, PublicKey, Round, Signature, Signed, SimId,
-    Verify, Vote, VoteKind,
-};
+use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, SimId, Verify};
 
 use super::setting::Setting;
 use electorate::Electorate;
+pub use fault::{Fault, Wrong};
 pub use history::History;
+use journal::Journal;
 pub(crate) use journal::record;
-use journal::{Entry, Journal};
 use words::{Slot, Words};
 
 /// Faults that are written down; more of one run add nothing.
 const FAULTS_KEPT: usize = 40;
 
-/// Kinds of wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wrong {
-    /// Two servers decided different turns at one height.
-    Disagreement,
-    /// An honest server signed two things in one place.
-    DoubleSign,
-    /// Something was said whose record could still be lost.
-    NotDurable,
-    /// A vote for a turn whose bytes the voter could still lose, or never had.
-    UnseenTurn,
-    /// A vote for a turn that a liar made void.
-    VoidTurn,
-    /// A vote or a proposal of somebody who is no member at that height.
-    Outsider,
-    /// A certificate without more than two thirds of the voting power, or with a wrong signature.
-    Certificate,
-    /// A turn with a time that no honest clock allows, or that does not follow from the last.
-    Time,
-    /// A turn that does not follow the one before it, or heights that jump.
-    Chain,
-    /// A turn or an act that the outside was told of is gone, or an act is there twice.
-    Lost,
-    /// Two servers computed different roots.
-    Root,
-    /// Something that had been durable is gone after a restart.
-    Forgotten,
-    /// A server stopped for good.
-    Halted,
-    /// Evidence that proves nothing.
-    Slander,
-    /// The world stands still although nothing is wrong any more.
-    Stuck,
-}
+/// How far ahead of a clock a turn may be that its server votes for, in milliseconds.
+const AHEAD_MS: u64 = 500;
 
-/// Something that a server must not do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// When.
-    pub at: Duration,
-    /// Who, if it is somebody.
-    pub seat: Option<usize>,
-    /// What kind.
-    pub wrong: Wrong,
-    /// What exactly.
-    pub what: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3?}", self.at)?;
-        if let Some(seat) = self.seat {
-            write!(f, ", server {seat}")?;
-        }
-        write!(f, ": {:?}: {}", self.wrong, self.what)
-    }
+/// Why nobody honest may vote for a turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forbidden {
+    /// For people.
+    pub(crate) why: &'static str,
+    /// It is only void for clocks that are far from this time.
+    pub(crate) ahead: Option<Millis>,
 }
 
 /// See the module.
@@ -101,15 +55,16 @@ pub struct Oracle {
     honest: Vec<bool>,
     now: Duration,
     faults: Vec<Fault>,
-    faults_total: u64,
     words: Words,
     journals: Vec<Journal>,
     history: History,
     electorate: Electorate,
     /// Turns that a liar made, and that nobody honest may vote for.
-    void: BTreeMap<HeaderId, &'static str>,
-    /// The highest that any honest wall clock ever showed.
-    wall_most: Millis,
+    void: BTreeMap<HeaderId, Forbidden>,
+    /// The latest that each honest wall clock ever showed.
+    walls: BTreeMap<usize, Millis>,
+    /// So many honest servers at least take part in the first quorum for a turn.
+    witnesses: usize,
     turn_length: u64,
     evidence: BTreeMap<PublicKey, u64>,
 }
@@ -139,13 +94,15 @@ impl Oracle {
             verifier: Verifier(Arc::clone(&setting.verifier)),
             now: Duration::ZERO,
             faults: Vec::new(),
-            faults_total: 0,
             words: Words::default(),
             journals: (0..seats).map(|_| Journal::default()).collect(),
             history: History::new(seats),
             electorate: Electorate::new(founders, setting.admin.public()),
             void: BTreeMap::new(),
-            wall_most: Millis(0),
+            walls: BTreeMap::new(),
+            witnesses: (setting.founders * 2 / 3 + 1)
+                .saturating_sub(liars.len())
+                .max(1),
             turn_length: setting.turn_length,
             evidence: BTreeMap::new(),
             names,
@@ -156,16 +113,6 @@ impl Oracle {
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
-    }
-
-    /// How often each kind of wrong was seen; of many only the first are kept.
-    #[must_use]
-    pub fn wrongs(&self) -> BTreeMap<Wrong, u64> {
-        let mut wrongs = BTreeMap::new();
-        for fault in &self.faults {
-            *wrongs.entry(fault.wrong).or_default() += 1;
-        }
-        wrongs
     }
 
     /// Whom how many pieces of evidence accuse.
@@ -186,14 +133,18 @@ impl Oracle {
         self.honest[seat]
     }
 
+    /// Holds a liar to the rules: then the oracle must complain, or it is blind.
+    pub fn take_for_honest(&mut self, seat: usize) {
+        self.honest[seat] = true;
+    }
+
     /// Nobody honest may vote for this turn.
-    pub fn forbid(&mut self, turn: HeaderId, why: &'static str) {
+    pub(crate) fn forbid(&mut self, turn: HeaderId, why: Forbidden) {
         self.void.insert(turn, why);
     }
 
     /// Writes a fault down.
     pub fn blame(&mut self, seat: Option<usize>, wrong: Wrong, what: impl FnOnce() -> String) {
-        self.faults_total += 1;
         if self.faults.len() < FAULTS_KEPT {
             let fault = Fault {
                 at: self.now,
@@ -209,18 +160,28 @@ impl Oracle {
     pub(crate) fn watch_clocks(&mut self, at: Duration, wall: impl Fn(usize) -> Millis) {
         self.now = at;
         for seat in (0..self.honest.len()).filter(|seat| self.honest[*seat]) {
-            self.wall_most = self.wall_most.max(wall(seat));
+            let latest = self.walls.entry(seat).or_default();
+            *latest = wall(seat).max(*latest);
         }
+    }
+
+    /// The latest time that a turn may state: so many clocks must have been near it.
+    fn latest_time(&self) -> Millis {
+        let mut walls: Vec<Millis> = self.walls.values().copied().collect();
+        walls.sort();
+        let nearest = walls.iter().rev().nth(self.witnesses - 1).or(walls.first());
+        nearest.copied().unwrap_or_default().plus(AHEAD_MS)
     }
 
     /// A server appends to its log.
     pub(crate) fn saw_write(&mut self, seat: usize, write: &Write, disk: &MemoryDisk) {
-        if let Some((height, root)) = self.journals[seat].note(write, disk) {
-            if self.honest[seat] && !self.history.agrees_on_root(height, root) {
-                self.blame(Some(seat), Wrong::Root, || {
-                    format!("another root after {height}")
-                });
-            }
+        if let Some((height, root)) = self.journals[seat].note(write, disk)
+            && self.honest[seat]
+            && !self.history.agrees_on_root(height, root)
+        {
+            self.blame(Some(seat), Wrong::Root, || {
+                format!("another root after {height}")
+            });
         }
     }
 
@@ -230,10 +191,10 @@ impl Oracle {
         self.history.forget_told(seat);
     }
 
-    /// At which heights the server in `seat` voted or proposed, ascending.
+    /// At which heights the server in `seat` signed something new since a moment, ascending.
     #[must_use]
-    pub fn voted_at(&self, seat: usize) -> Vec<Height> {
-        self.words.heights_of(self.names[seat])
+    pub fn voted_since(&self, seat: usize, since: Duration) -> Vec<Height> {
+        self.words.heights_of(self.names[seat], since)
     }
 
     /// How many vote at a height, as far as turns were told.
@@ -253,206 +214,6 @@ impl Oracle {
             self.blame(Some(seat), Wrong::Forgotten, || {
                 format!("{entry:?} was durable")
             });
-        }
-    }
-
-    /// An honest server lets a message out.
-    pub(crate) fn saw_message(&mut self, seat: usize, message: &Message, disk: &MemoryDisk) {
-        match message {
-            Message::Vote(vote) => self.check_vote(seat, vote, disk),
-            Message::Proposal(proposal) => self.check_proposal(seat, proposal, disk),
-            Message::Polka(polka) => {
-                for (voter, signature) in &polka.signatures {
-                    let vote = Vote {
-                        kind: VoteKind::Prevote,
-                        height: polka.height,
-                        round: polka.round,
-                        header: Some(polka.header),
-                        voter: *voter,
-                    };
-                    self.check_quoted(seat, vote, *signature, disk);
-                }
-            }
-            Message::RoundProof(proof) => {
-                for quoted in &proof.votes {
-                    let vote = Vote {
-                        kind: quoted.kind,
-                        height: proof.height,
-                        round: proof.round,
-                        header: quoted.header,
-                        voter: quoted.voter,
-                    };
-                    self.check_quoted(seat, vote, quoted.signature, disk);
-                }
-            }
-            Message::Decision(decision) => self.check_told(seat, decision, disk),
-            Message::Part(_)
-            | Message::Want(_)
-            | Message::Ask { .. }
-            | Message::AskTip { .. }
-            | Message::Tip { .. } => {}
-        }
-    }
-
-    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &MemoryDisk) {
-        self.check_quoted(seat, vote.message.clone(), vote.signature, disk);
-        if vote.message.voter == self.names[seat]
-            && let Some(turn) = vote.message.header
-        {
-            self.check_value(seat, vote.message.height, turn, disk);
-        }
-    }
-
-    /// A vote that a server shows, its own or another's.
-    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &MemoryDisk) {
-        let signed = Signed {
-            message: vote,
-            signature,
-        };
-        if self.words.knows(&signed.signature) {
-            return;
-        }
-        let vote = &signed.message;
-        let own = vote.voter == self.names[seat];
-        if own && !self.journals[seat].is_durable(&Entry::Signature(signature), disk) {
-            self.blame(Some(seat), Wrong::NotDurable, || format!("{vote:?}"));
-        }
-        let Some(voter) = self.honest_seat(&vote.voter) else {
-            return;
-        };
-        if !self
-            .verifier
-            .0
-            .verify(&vote.voter, &vote.sign_bytes(self.sim), &signature)
-        {
-            // Somebody puts words into its mouth. Honest servers do not hand such on.
-            self.blame(Some(seat), Wrong::Certificate, || {
-                format!("shows a forged {vote:?}")
-            });
-            return;
-        }
-        let slot = Slot::vote(vote);
-        if let Some(before) = self.words.contradicts(slot, &format!("{:?}", vote.header)) {
-            let what = || format!("{vote:?}, and before that {before}");
-            self.blame(Some(voter), Wrong::DoubleSign, what);
-        }
-        self.words.note_voter(vote.voter, vote.height);
-        self.words.learn(signature);
-    }
-
-    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &MemoryDisk) {
-        let proposal = &signed.message;
-        let own = proposal.proposer == self.names[seat];
-        if !own || self.words.knows(&signed.signature) {
-            return;
-        }
-        if !self.journals[seat].is_durable(&Entry::Signature(signed.signature), disk) {
-            self.blame(Some(seat), Wrong::NotDurable, || format!("{proposal:?}"));
-        }
-        let said = format!("{:?} {:?}", proposal.header, proposal.valid_round);
-        if let Some(before) = self.words.contradicts(Slot::proposal(proposal), &said) {
-            let what = || format!("{proposal:?}, and before that {before}");
-            self.blame(Some(seat), Wrong::DoubleSign, what);
-        }
-        self.words.note_voter(proposal.proposer, proposal.height);
-        self.check_value(seat, proposal.height, proposal.header, disk);
-        self.words.learn(signed.signature);
-    }
-
-    /// An honest server vouches for a turn.
-    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &MemoryDisk) {
-        if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
-            self.blame(Some(seat), Wrong::UnseenTurn, || {
-                format!("{turn:?} at {height}")
-            });
-        }
-        if let Some(why) = self.void.get(&turn).copied() {
-            self.blame(Some(seat), Wrong::VoidTurn, || {
-                format!("{turn:?} at {height}: {why}")
-            });
-        }
-    }
-
-    /// A server tells clients or peers that a turn is decided.
-    pub(crate) fn check_told(&mut self, seat: usize, decision: &Decision, disk: &MemoryDisk) {
-        let (height, id) = (decision.height(), decision.id());
-        if !self.history.note_told(seat, height, id) {
-            return;
-        }
-        for entry in [Entry::Decided(height), Entry::Turn(id)] {
-            if !self.journals[seat].is_durable(&entry, disk) {
-                self.blame(Some(seat), Wrong::NotDurable, || format!("{entry:?} told"));
-            }
-        }
-        let round: Round = decision.certificate.round;
-        for (voter, signature) in &decision.certificate.signatures {
-            let (kind, header, voter) = (VoteKind::Precommit, Some(id), *voter);
-            let vote = Vote {
-                kind,
-                height,
-                round,
-                header,
-                voter,
-            };
-            self.check_quoted(seat, vote, *signature, disk);
-        }
-        self.check_certificate(seat, decision);
-        self.check_turn(seat, decision);
-    }
-
-    fn check_certificate(&mut self, seat: usize, decision: &Decision) {
-        let certificate = &decision.certificate;
-        let height = certificate.height;
-        let Some((power, total)) = self
-            .electorate
-            .power_of(height, certificate.signatures.iter().map(|s| s.0))
-        else {
-            return; // Its turn comes when the turns before it have been told.
-        };
-        if power * 3 <= total * 2 {
-            let what = || format!("{power} of {total} decide {height}");
-            self.blame(Some(seat), Wrong::Certificate, what);
-        }
-        for (voter, signature) in &certificate.signatures {
-            let message = certificate.vote(*voter).sign_bytes(self.sim);
-            if !self.verifier.0.verify(voter, &message, signature) {
-                let what = || format!("the signature of {voter:?} at {height} is wrong");
-                self.blame(Some(seat), Wrong::Certificate, what);
-            }
-        }
-    }
-
-    fn check_turn(&mut self, seat: usize, decision: &Decision) {
-        let (height, turn) = (decision.height(), &decision.turn);
-        let id = turn.id();
-        if id != decision.id() || turn.header.height != height {
-            self.blame(Some(seat), Wrong::Chain, || {
-                format!("{id:?} is told as {height}")
-            });
-        }
-        if let Some(other) = self.history.disagrees(height, id) {
-            self.blame(Some(seat), Wrong::Disagreement, || {
-                format!("{id:?} at {height}, where others have {other:?}")
-            });
-            return;
-        }
-        // The first who tells of a height extends the one history.
-        if !self.history.extend(turn) {
-            return;
-        }
-        if let Some(what) = self.history.breaks(height) {
-            self.blame(Some(seat), Wrong::Chain, || format!("{height}: {what}"));
-        }
-        let latest = self.wall_most.plus(500);
-        if let Some(what) = self.history.time_is_wrong(height, self.turn_length, latest) {
-            self.blame(Some(seat), Wrong::Time, || format!("{height}: {what}"));
-        }
-        self.follow_membership();
-    }
-
-    fn follow_membership(&mut self) {
-        while let Some(turn) = self.history.turn(self.electorate.next_height()) {
-            self.electorate.follow(turn, self.history.roots());
         }
     }
 

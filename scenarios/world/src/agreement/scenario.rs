@@ -1,33 +1,44 @@
-//! Stories about agreement as data, and the stage they are played on.
+//! What happens in a world, as data.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Controls, JoinError, JoinPack, Patience, Trust};
-use metatopia_store::recover;
-use metatopia_types::{Act, Digest, Height, Look, PublicKey};
+use metatopia_consensus::{Controls, Patience};
 
 use super::ambush::Ambush;
-use super::oracle::{Fault, Wrong};
-use super::server::{Log, Start};
-use super::servers::{Decided, Servers};
-use super::setting::Setting;
+use super::outcome::Outcome;
+use super::servers::Servers;
+use super::setting::{Setting, Unlogged};
 use super::signatures::Scheme;
+use super::stage::Stage;
 use super::twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
 use super::villain::Deed;
 use crate::chance::Dice;
 use crate::cluster::Order;
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Steps, Tail};
+use crate::crash::{CrashPoint, Tail};
 use crate::world::World;
 
 /// One in so many seeds has real signatures.
 const REAL_SIGNATURES_EVERY: u64 = 20;
 
-/// Players that submit acts.
-const PLAYERS: u64 = 3;
+/// What a scenario's dice are thrown from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seed {
+    /// The number.
+    pub number: u64,
+    /// Whether the history is written down for people.
+    pub written: bool,
+}
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Self {
+        Self {
+            number,
+            written: false,
+        }
+    }
+}
 
 /// What happens in a world, and in which world. Two runs of one scenario are the same.
 #[derive(Debug, Clone)]
@@ -35,7 +46,7 @@ pub struct Scenario {
     /// What it is called.
     pub name: &'static str,
     /// What all dice are thrown from.
-    pub seed: u64,
+    pub seed: Seed,
     /// Servers that vote at genesis.
     pub founders: usize,
     /// All seats; those after the founders are empty to begin with.
@@ -50,10 +61,14 @@ pub struct Scenario {
     pub scheme: Scheme,
     /// Who lies, and how.
     pub liars: Vec<(usize, Deed)>,
+    /// Everybody leads again and again, also who missed its turns.
+    pub no_demotion: bool,
     /// A partition at the worst moment.
     pub ambush: Option<Ambush>,
-    /// Two copies of one server, and who reaches whom.
-    pub twins: Option<Schedule>,
+    /// Seats that share the name of another seat, and which.
+    pub copies: Vec<(usize, usize)>,
+    /// Who leads and who reaches whom in which round.
+    pub schedule: Option<Schedule>,
     /// Where one process dies.
     pub crash_point: Option<CrashPoint>,
     /// What else happens, and when.
@@ -64,13 +79,15 @@ pub struct Scenario {
     pub snapshot_every: Option<u64>,
     /// Rules that servers break.
     pub controls: Controls,
+    /// What servers do not write down.
+    pub unlogged: Option<Unlogged>,
 }
 
 impl Scenario {
     /// Four honest servers in a calm world, 20 ms apart.
     #[must_use]
-    pub fn new(name: &'static str, seed: u64) -> Self {
-        let real = seed % REAL_SIGNATURES_EVERY == REAL_SIGNATURES_EVERY - 1;
+    pub fn new(name: &'static str, seed: Seed) -> Self {
+        let real = seed.number % REAL_SIGNATURES_EVERY == REAL_SIGNATURES_EVERY - 1;
         Self {
             name,
             seed,
@@ -85,13 +102,16 @@ impl Scenario {
                 Scheme::StandIn
             },
             liars: Vec::new(),
+            no_demotion: false,
             ambush: None,
-            twins: None,
+            copies: Vec::new(),
+            schedule: None,
             crash_point: None,
             orders: Vec::new(),
             acts: (60, Duration::from_secs(2)),
             snapshot_every: None,
             controls: Controls::default(),
+            unlogged: None,
         }
     }
 
@@ -102,15 +122,16 @@ impl Scenario {
         self
     }
 
-    /// A world with two copies of one server, and the `number`-th schedule.
+    /// A world with two copies of one server, and the schedule of the seed's number.
     #[must_use]
-    pub fn twins(number: u64) -> Self {
-        let schedule = Schedule::numbered(number);
+    pub fn twins(seed: Seed) -> Self {
+        let schedule = Schedule::numbered(seed.number);
         Self {
             seats: TWIN_SEATS,
             founders: TWIN_NAMES,
-            twins: Some(schedule),
-            ..Self::new("twins", number)
+            copies: vec![(TWIN_NAMES, schedule.twin)],
+            schedule: Some(schedule),
+            ..Self::new("twins", seed)
         }
     }
 
@@ -118,7 +139,7 @@ impl Scenario {
     /// at once.
     #[must_use]
     pub fn with_storm(mut self, span: Duration, crashes: u32, power_losses: u32) -> Self {
-        let mut dice = Dice::new(self.seed, "storm");
+        let mut dice = Dice::new(self.seed.number, "storm");
         let span = u64::try_from(span.as_nanos()).expect("a run is short");
         let tails = [Tail::Lost, Tail::Torn, Tail::Torn, Tail::Kept];
         let at = |dice: &mut Dice| Duration::from_nanos(dice.below(span));
@@ -150,8 +171,14 @@ impl Scenario {
         setting.turn_length = self.turn_length;
         setting.snapshot_every = self.snapshot_every;
         setting.controls = self.controls;
-        if let Some(schedule) = &self.twins {
-            setting.keys[TWIN_NAMES] = Arc::clone(&setting.keys[schedule.twin]);
+        setting.unlogged = self.unlogged;
+        for (copy, original) in &self.copies {
+            setting.keys[*copy] = Arc::clone(&setting.keys[*original]);
+        }
+        if self.no_demotion {
+            setting.leaders = Some((0..self.founders).map(|seat| setting.name(seat)).collect());
+        }
+        if let Some(schedule) = &self.schedule {
             let leaders = schedule
                 .leaders
                 .iter()
@@ -162,29 +189,25 @@ impl Scenario {
         setting
     }
 
-    /// Puts the founders (and a twin) into their seats.
+    /// Puts the founders and all copies into their seats.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        self.stage_with(false)
-    }
-
-    /// The same, with a trace that people can read.
-    #[must_use]
-    pub fn stage_with(&self, written: bool) -> Stage {
         let setting = Arc::new(self.setting());
         let mut servers = Servers::new(Arc::clone(&setting), &self.liars);
         servers.ambush = self.ambush.clone();
-        servers.schedule = self.twins.clone();
+        servers.schedule = self.schedule.clone();
         let mut conditions = self.conditions.clone();
         // One name in two places: who is told that it came or went would be told nonsense.
-        conditions.notices &= self.twins.is_none();
-        let mut world = World::new(servers, self.seats, self.seed, conditions, written);
-        let running = if self.twins.is_some() {
-            self.seats
-        } else {
-            self.founders
-        };
-        for seat in 0..running {
+        conditions.notices &= self.copies.is_empty();
+        let mut world = World::new(
+            servers,
+            self.seats,
+            self.seed.number,
+            conditions,
+            self.seed.written,
+        );
+        let copies = self.copies.iter().map(|(copy, _)| *copy);
+        for seat in (0..self.founders).chain(copies) {
             world.plan(Duration::ZERO, Order::Start(seat));
         }
         for (at, order) in &self.orders {
@@ -193,14 +216,7 @@ impl Scenario {
         if let Some(point) = self.crash_point {
             world.crash_at(point);
         }
-        let mut stage = Stage {
-            scenario: self.clone(),
-            setting,
-            world,
-            sequences: BTreeMap::new(),
-        };
-        stage.submit_acts();
-        stage
+        Stage::new(self.clone(), setting, world)
     }
 
     /// Plays until every honest server that runs has decided `height`, then checks all logs.
@@ -214,315 +230,20 @@ impl Scenario {
     /// Plays `stormy` with all its trouble, then without, until the world went on for five turns.
     #[must_use]
     pub fn play_and_heal(&self, stormy: Duration, limit: Duration) -> Outcome {
+        let last = self
+            .orders
+            .iter()
+            .map(|(at, _)| *at)
+            .max()
+            .unwrap_or_default();
+        assert!(
+            last <= stormy,
+            "trouble at {last:?} would come after the world is healed"
+        );
         let mut stage = self.stage();
         stage.world.run_until(stormy);
         stage.heal();
-        let height = stage.heights().into_iter().flatten().max().unwrap_or(0) + 5;
-        stage.until_height(height, stormy + limit);
+        stage.go_on(5, limit);
         stage.finish()
     }
-}
-
-/// A scenario that is being played.
-#[derive(Debug)]
-pub struct Stage {
-    scenario: Scenario,
-    setting: Arc<Setting>,
-    /// The world it is played in.
-    pub world: World<Servers>,
-    sequences: BTreeMap<PublicKey, u64>,
-}
-
-impl Stage {
-    fn submit_acts(&mut self) {
-        let mut dice = Dice::new(self.scenario.seed, "workload");
-        let (count, span) = self.scenario.acts;
-        let nanos = u64::try_from(span.as_nanos()).expect("a run is short");
-        for number in 0..count {
-            let at = Duration::from_nanos(nanos / count.max(1) * number);
-            let player = number % PLAYERS;
-            let look = Look {
-                color: number as u32,
-                ..Look::default()
-            };
-            let act = self
-                .setting
-                .act(player, number + 1, Height(1_000), Act::SetLook(look));
-            let seat = dice.index(self.scenario.founders);
-            self.world.request(at, seat, act.clone());
-            // A client that heard nothing asks another server with the same bytes.
-            if dice.below(3) == 0 {
-                let other = dice.index(self.scenario.founders);
-                self.world
-                    .request(at + Duration::from_millis(150), other, act);
-            }
-        }
-    }
-
-    /// Submits an act of a server, the admin or a player to every server that runs.
-    pub fn submit_everywhere(&mut self, key: &dyn metatopia_types::Sign, act: Act) {
-        let seq = self.sequences.entry(key.public()).or_insert(0);
-        *seq += 1;
-        // The last heights it may name, whatever the world's height is now.
-        let top = self.heights().into_iter().flatten().max().unwrap_or(0);
-        let act = self
-            .setting
-            .envelope(key, self.sequences[&key.public()], Height(top + 900), act);
-        for seat in 0..self.world.seats() {
-            self.world.request(self.world.now(), seat, act.clone());
-        }
-    }
-
-    /// What the servers have in common.
-    #[must_use]
-    pub fn setting(&self) -> &Arc<Setting> {
-        &self.setting
-    }
-
-    /// The last height each server has decided, where one runs.
-    #[must_use]
-    pub fn heights(&self) -> Vec<Option<u64>> {
-        (0..self.world.seats())
-            .map(|s| self.world.server(s).map(|x| x.height().0))
-            .collect()
-    }
-
-    /// The server that is furthest.
-    #[must_use]
-    pub fn leader(&self) -> Option<usize> {
-        let height = |seat: &usize| self.world.server(*seat).map(super::server::Server::height);
-        (0..self.world.seats())
-            .filter(|seat| self.world.cluster.oracle.is_honest(*seat) && height(seat).is_some())
-            .max_by_key(height)
-    }
-
-    /// Plays until every honest server that runs or will start again has decided `height`. Being
-    /// late is a fault.
-    pub fn until_height(&mut self, height: u64, limit: Duration) -> bool {
-        let done = self
-            .world
-            .run_while(limit, |world| !all_decided(world, height));
-        if !done {
-            let heights = self.heights();
-            let what = || format!("heights {heights:?} where {height} was due");
-            self.world.cluster.oracle.blame(None, Wrong::Stuck, what);
-        }
-        done
-    }
-
-    /// All trouble ends: faults of links and disks, partitions, ambushes, schedules.
-    pub fn heal(&mut self) {
-        self.world.cluster.ambush = None;
-        self.world.cluster.schedule = None;
-        self.world.heal();
-    }
-
-    /// A state for a joiner from the server in `from`, checked against what the joiner trusts.
-    ///
-    /// # Errors
-    /// Why the joiner does not believe it.
-    pub fn checked_start(
-        &self,
-        pack: &JoinPack,
-        state: super::LedgerState,
-        fresh_key: bool,
-    ) -> Result<Start, JoinError> {
-        let trust = Trust {
-            height: Height(0),
-            validators: self.setting.genesis_set(),
-        };
-        let checkpoint = pack.verify(self.setting.sim, &trust, &*self.setting.verifier)?;
-        assert_eq!(
-            state.root(),
-            checkpoint.root,
-            "the fetched state is not the proved one"
-        );
-        let set = |ahead| state.roster.set(state.height.plus(ahead)).cloned();
-        let sets = [1, 2, 3].map(|ahead| set(ahead).expect("a roster knows three sets"));
-        let base = checkpoint.base(sets)?;
-        Ok(Start {
-            base,
-            state,
-            fresh_key,
-        })
-    }
-
-    /// The server in `seat` starts for the first time from what the furthest server proves.
-    ///
-    /// # Errors
-    /// Why it does not believe it.
-    pub fn join(&mut self, seat: usize, fresh_key: bool) -> Result<u64, JoinError> {
-        let leader = self.leader().expect("somebody runs");
-        let server = self.world.server(leader).expect("it runs");
-        let (pack, state) = server.serve_join().expect("the world is a few turns old");
-        let start = self.checked_start(&pack, state, fresh_key)?;
-        let height = start.base.height.0;
-        self.world.cluster.starts.insert(seat, start);
-        self.world.plan(self.world.now(), Order::Start(seat));
-        Ok(height)
-    }
-
-    /// Takes the disk of a server away, with all it remembers of what it signed.
-    pub fn lose_disk(&mut self, seat: usize) {
-        self.world.plan(self.world.now(), Order::Kill(seat));
-        self.world.run_until(self.world.now());
-        *self.world.disk_mut(seat) = metatopia_store::memory::MemoryDisk::new();
-        self.world.cluster.oracle.forget_disk(seat);
-    }
-
-    /// Reads every log once more, lets the oracle look at them, and closes the books.
-    #[must_use]
-    pub fn finish(mut self) -> Outcome {
-        let mut logs = BTreeMap::new();
-        for seat in 0..self.world.seats() {
-            if !self.world.cluster.oracle.is_honest(seat) || self.world.server(seat).is_none() {
-                continue;
-            }
-            // Even if the power failed everywhere at this very moment.
-            let mut disk = self.world.disk(seat).clone();
-            disk.crash(metatopia_store::memory::Tail::Lost);
-            let log = recover(&mut disk, self.setting.sim)
-                .map_err(|e| e.to_string())
-                .and_then(|recovered| Log::read(&recovered.writer, &disk));
-            match log {
-                Ok(log) => drop(logs.insert(seat, log.decisions)),
-                Err(what) => self
-                    .world
-                    .cluster
-                    .oracle
-                    .blame(Some(seat), Wrong::Lost, || what),
-            }
-        }
-        self.world.cluster.oracle.close(self.world.now(), &logs);
-        let cluster = &self.world.cluster;
-        Outcome {
-            heights: self.heights(),
-            crashes: self.world.crashes(),
-            events: self.world.trace().events(),
-            took: self.world.now(),
-            faults: cluster.oracle.faults().to_vec(),
-            evidence: cluster.oracle.evidence().clone(),
-            decided: cluster.decided.clone(),
-            proposed_again: cluster.proposed_again,
-            nil_votes: cluster.nil_votes,
-            acts: cluster
-                .oracle
-                .history()
-                .turns()
-                .map(|turn| turn.body.acts().len())
-                .sum(),
-            steps: (0..self.world.seats())
-                .map(|seat| self.world.steps(seat))
-                .collect(),
-            digest: self.world.digest(),
-            scenario: self.scenario,
-        }
-    }
-}
-
-fn all_decided(world: &World<Servers>, height: u64) -> bool {
-    let founders = world.cluster.setting.founders;
-    let counts = |seat: usize| world.cluster.oracle.is_honest(seat) && world.is_wanted(seat);
-    let mut counted = 0;
-    for seat in (0..world.seats()).filter(|seat| counts(*seat)) {
-        counted += 1;
-        if world
-            .server(seat)
-            .is_none_or(|server| server.height().0 < height)
-        {
-            return false;
-        }
-    }
-    counted > founders / 3
-}
-
-/// What came out of a scenario.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// What was played.
-    pub scenario: Scenario,
-    /// The last decided height of every server that runs.
-    pub heights: Vec<Option<u64>>,
-    /// Processes that died.
-    pub crashes: u64,
-    /// Events of the world.
-    pub events: u64,
-    /// Time of the world.
-    pub took: Duration,
-    /// What the oracle saw.
-    pub faults: Vec<Fault>,
-    /// How many pieces of evidence accuse whom.
-    pub evidence: BTreeMap<PublicKey, u64>,
-    /// Who told of which height when.
-    pub decided: Vec<Decided>,
-    /// Proposals of a turn that had a quorum of prevotes before.
-    pub proposed_again: u64,
-    /// Votes for nothing.
-    pub nil_votes: u64,
-    /// Acts in decided turns.
-    pub acts: usize,
-    /// What each server did.
-    pub steps: Vec<Steps>,
-    /// The same for every run of this scenario.
-    pub digest: Digest,
-}
-
-impl Outcome {
-    /// The highest decided height.
-    #[must_use]
-    pub fn height(&self) -> u64 {
-        self.heights.iter().flatten().copied().max().unwrap_or(0)
-    }
-
-    /// Times between the decisions that one server told of, from a moment on.
-    #[must_use]
-    pub fn intervals(&self, seat: usize, from: Duration) -> Vec<Duration> {
-        let told = self
-            .decided
-            .iter()
-            .filter(|d| d.seat == seat && d.at >= from);
-        let times: Vec<Duration> = told.map(|d| d.at).collect();
-        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
-    }
-
-    /// Whether a kind of wrong was seen.
-    #[must_use]
-    pub fn shows(&self, wrong: Wrong) -> bool {
-        self.faults.iter().any(|fault| fault.wrong == wrong)
-    }
-
-    /// Everything needed to play it again, and what was wrong.
-    #[must_use]
-    pub fn report(&self) -> String {
-        let mut text = format!("{:#?}\n", self.scenario);
-        let heights = &self.heights;
-        writeln!(
-            text,
-            "{} seed {}: heights {heights:?}",
-            self.scenario.name, self.scenario.seed
-        )
-        .expect("a string takes everything");
-        for fault in &self.faults {
-            writeln!(text, "  {fault}").expect("a string takes everything");
-        }
-        text
-    }
-
-    /// Nothing was wrong.
-    ///
-    /// # Panics
-    /// With the seed, the options and the faults, if something was.
-    #[track_caller]
-    pub fn assert_sound(&self) {
-        assert!(self.faults.is_empty(), "{}", self.report());
-    }
-}
-
-/// The value that `percent` of a list are at most; the list need not be ordered.
-#[must_use]
-pub fn percentile(durations: &[Duration], percent: usize) -> Duration {
-    let mut sorted = durations.to_vec();
-    sorted.sort();
-    let at = sorted.len().saturating_sub(1) * percent / 100;
-    sorted.get(at).copied().unwrap_or_default()
 }

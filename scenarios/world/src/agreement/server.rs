@@ -14,7 +14,7 @@ use metatopia_types::{Digest, Evidence, Height, Now, PublicKey, SignedEnvelope, 
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, LedgerState};
-use super::setting::Setting;
+use super::setting::{Setting, Unlogged};
 use crate::cluster::Opened;
 use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
 
@@ -68,6 +68,8 @@ pub struct Server {
     writer: LogWriter,
     start: Start,
     snapshot_every: Option<u64>,
+    name: PublicKey,
+    unlogged: Option<Unlogged>,
     decisions: BTreeMap<Height, Arc<Decision>>,
     states: BTreeMap<Height, LedgerState>,
     /// The moment of the timer that was set last.
@@ -107,14 +109,23 @@ impl Server {
         let mut ledger = setting.ledger(log.start.state.clone());
         let config = setting.config(seat, log.start.fresh_key);
         let base = log.start.base.clone();
-        let agreement = Agreement::open(config, base, log.records, now, &mut ledger)
-            .map_err(|e| e.to_string())?;
+        let agreement = Agreement::open_broken(
+            config,
+            setting.controls,
+            base,
+            log.records,
+            now,
+            &mut ledger,
+        )
+        .map_err(|e| e.to_string())?;
         let mut server = Self {
             agreement,
             ledger,
             writer,
             start: log.start,
             snapshot_every: setting.snapshot_every,
+            name: setting.name(seat),
+            unlogged: setting.unlogged,
             decisions: log.decisions,
             states: BTreeMap::new(),
             armed: None,
@@ -192,7 +203,14 @@ impl Server {
                     after: Mark(after.0),
                 });
             }
-            Wish::Append { record, .. } => self.append(AGREEMENT_KIND, &record.encode()),
+            Wish::Append { record, .. } => {
+                if !self
+                    .unlogged
+                    .is_some_and(|all| all.leaves_out(&record, self.name))
+                {
+                    self.append(AGREEMENT_KIND, &record.encode());
+                }
+            }
             Wish::Sync(position) => {
                 let request = self
                     .writer

@@ -80,6 +80,17 @@ impl Servers {
         }
     }
 
+    /// Where everybody starts who knows nothing but genesis.
+    #[must_use]
+    pub fn genesis_start(&self, fresh_key: bool) -> Start {
+        let (base, state) = (self.setting.genesis_base(), self.setting.genesis_state());
+        Start {
+            base,
+            state,
+            fresh_key,
+        }
+    }
+
     fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
         self.oracle.watch_clocks(scene.at, |seat| scene.wall(seat));
     }
@@ -118,12 +129,8 @@ impl Cluster for Servers {
         now: Now,
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Server>, String> {
-        let genesis = || Start {
-            base: self.setting.genesis_base(),
-            state: self.setting.genesis_state(),
-            fresh_key: true,
-        };
-        let start = self.starts.get(&seat).cloned().unwrap_or_else(genesis);
+        let start = self.starts.get(&seat).cloned();
+        let start = start.unwrap_or_else(|| self.genesis_start(true));
         let opened = Server::open(&self.setting, seat, &start, now, disk)?;
         if self.oracle.is_honest(seat) {
             self.oracle.saw_start(seat, disk);

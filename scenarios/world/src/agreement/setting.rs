@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metatopia_consensus::{Base, Config, Controls, Patience};
+use metatopia_consensus::{Base, Config, Controls, Patience, Record};
 use metatopia_types::{
     Act, Contact, Digest, Envelope, Height, Lane, Member, PublicKey, Roster, Seq, Sign,
     SignedEnvelope, SimId, ValidatorSet, Verify,
@@ -18,6 +18,27 @@ pub const ENGINE: u32 = 1;
 
 /// Numbers keys of players and the admin, far from those of servers.
 const PLAYER_KEYS: u64 = 1_000_000;
+
+/// Records that a broken server leaves out of its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlogged {
+    /// That it promised a turn for the next height.
+    Promises,
+    /// Its own votes, and that time was up: what led to them.
+    OwnVotes,
+}
+
+impl Unlogged {
+    /// Whether the server `name` leaves this record out.
+    pub(crate) fn leaves_out(self, record: &Record, name: PublicKey) -> bool {
+        match record {
+            Record::Early(_) => self == Self::Promises,
+            Record::Vote(vote) => self == Self::OwnVotes && vote.message.voter == name,
+            Record::Timeout(_) => self == Self::OwnVotes,
+            _ => false,
+        }
+    }
+}
 
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
@@ -39,6 +60,8 @@ pub struct Setting {
     pub patience: Patience,
     /// Rules that servers break.
     pub controls: Controls,
+    /// What servers do not write down.
+    pub unlogged: Option<Unlogged>,
     /// Who leads, whatever the roster says.
     pub leaders: Option<Vec<PublicKey>>,
     /// After how many turns a server writes its state down and starts from there next time.
@@ -74,6 +97,7 @@ impl Setting {
             turn_length: 1,
             patience: Patience::default(),
             controls: Controls::default(),
+            unlogged: None,
             leaders: None,
             snapshot_every: None,
         }
@@ -138,19 +162,15 @@ impl Setting {
             scheme: Arc::clone(&self.verifier),
             fresh_key,
             patience: self.patience,
-            controls: self.controls,
         }
     }
 
-    /// An act of a player; players are numbered from 0, and have one lane each.
+    /// An act of a player; players are numbered from 0. Each act has a lane of its own: acts go to
+    /// different servers, and may be decided in any order.
     #[must_use]
-    pub fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope {
-        self.envelope(
-            &*self.scheme.key(PLAYER_KEYS + 1 + player),
-            seq,
-            last_valid,
-            act,
-        )
+    pub fn act(&self, player: u64, number: u64, last_valid: Height, act: Act) -> SignedEnvelope {
+        let key = self.scheme.key(PLAYER_KEYS + 1 + player);
+        self.envelope(&*key, Lane(number), 1, last_valid, act)
     }
 
     /// An act of any key.
@@ -158,15 +178,16 @@ impl Setting {
     pub fn envelope(
         &self,
         key: &dyn Sign,
+        lane: Lane,
         seq: u64,
         last_valid: Height,
         act: Act,
     ) -> SignedEnvelope {
-        let author = key.public();
+        let (sim, author) = (self.sim, key.public());
         Envelope {
-            sim: self.sim,
+            sim,
             author,
-            lane: Lane(0),
+            lane,
             seq: Seq(seq),
             last_valid,
             act,

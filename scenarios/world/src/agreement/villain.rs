@@ -10,6 +10,7 @@ use metatopia_types::{
     wire,
 };
 
+use super::oracle::Forbidden;
 use super::setting::Setting;
 
 /// What a liar does with its own turns and votes.
@@ -58,9 +59,6 @@ pub(crate) struct Villain {
     last_seen: Option<HeaderId>,
 }
 
-/// A turn that nobody honest may vote for, and why.
-pub(crate) type Forbidden = Option<(HeaderId, &'static str)>;
-
 impl Villain {
     pub(crate) fn new(seat: usize, deed: Deed) -> Self {
         Self {
@@ -78,7 +76,7 @@ impl Villain {
         setting: &Setting,
         turn: &Arc<Turn>,
         recent: &[Arc<Turn>],
-    ) -> Forbidden {
+    ) -> Option<(HeaderId, Forbidden)> {
         self.last_seen = Some(turn.id());
         let own = turn.header.proposer == setting.name(self.seat);
         if !own || self.turns.contains_key(&turn.id()) || self.variants.contains_key(&turn.id()) {
@@ -98,7 +96,8 @@ impl Villain {
             Deed::VoidTurns => Some(spoil(setting, &mut variant, recent, self.turns.len())),
             _ => return None,
         };
-        let forbidden = why.map(|why| (variant.id(), why));
+        let ahead = (variant.header.time > turn.header.time).then_some(variant.header.time);
+        let forbidden = why.map(|why| (variant.id(), Forbidden { why, ahead }));
         self.turns.insert(turn.id(), Arc::clone(turn));
         self.variants.insert(turn.id(), Arc::new(variant));
         forbidden
@@ -126,8 +125,12 @@ impl Villain {
                 1 => self.substitute(setting, message),
                 _ => honest,
             },
-            Deed::TwoVotes if to.is_multiple_of(2) => self.other_vote(setting, message),
-            Deed::TwoVotes | Deed::WithholdAll | Deed::WithholdAllButOne => honest,
+            Deed::TwoVotes => match to % 3 {
+                0 => self.other_vote(setting, message),
+                1 => honest,
+                _ => [honest, self.other_vote(setting, message)].concat(),
+            },
+            Deed::WithholdAll | Deed::WithholdAllButOne => honest,
         }
     }
 

@@ -100,12 +100,13 @@ impl History {
         if before.is_some_and(|before| time <= before) {
             return Some(format!("{time:?} is not after {before:?}"));
         }
-        if !time.0.is_multiple_of(turn_length) {
+        // A slot, or the smallest step: there is nothing else to choose.
+        let smallest = before.map(|before| before.plus(1));
+        if !time.0.is_multiple_of(turn_length) && Some(time) != smallest {
             return Some(format!("{time:?} is no multiple of {turn_length} ms"));
         }
-        // Right after a turn of the far future the next multiple is allowed, and no more.
-        let next = before.map_or(Millis(0), |before| before.plus(turn_length));
-        (time > latest.max(next)).then(|| format!("{time:?} is ahead of every clock"))
+        let ahead = time > latest.max(smallest.unwrap_or_default());
+        ahead.then(|| format!("{time:?} is ahead of every clock"))
     }
 
     /// What a log lacks, or has twice, of what the outside was told by anybody honest.
@@ -114,23 +115,15 @@ impl History {
         seat: usize,
         decisions: &BTreeMap<Height, Arc<Decision>>,
     ) -> Vec<String> {
-        let mut missing = vec![];
-        let last = decisions.keys().next_back().copied().unwrap_or_default();
+        let has = |height: &Height| decisions.get(height).map(|decision| decision.id());
         let first = decisions.keys().next().copied().unwrap_or(Height(1));
+        let mut missing = vec![];
         for (height, id) in self.told[seat]
             .iter()
             .filter(|(height, _)| **height >= first)
         {
-            if decisions.get(height).map(|decision| decision.id()) != Some(*id) {
+            if has(height) != Some(*id) {
                 missing.push(format!("the log lacks {id:?} at {height}, which it told"));
-            }
-        }
-        let told = self.turns.range(first..=last.max(first));
-        for (height, turn) in told {
-            if decisions.get(height).map(|decision| decision.id()) != Some(turn.id()) {
-                missing.push(format!(
-                    "the log has not the turn at {height} that was told"
-                ));
             }
         }
         let mut seen: BTreeSet<ActId> = BTreeSet::new();
@@ -142,9 +135,22 @@ impl History {
                 missing.push(format!("act {:?} is there twice", act.id()));
             }
         }
-        let told_acts = self.turns.range(first..=last.max(first));
-        for act in told_acts.flat_map(|(_, turn)| turn.body.acts()) {
-            if !seen.contains(&act.id()) {
+        // What others told of is here, too, as far as this log goes.
+        let Some(last) = decisions.keys().next_back() else {
+            return missing;
+        };
+        for (height, turn) in self.turns.range(first..=*last) {
+            if has(height) != Some(turn.id()) {
+                missing.push(format!(
+                    "the log has not the turn at {height} that was told"
+                ));
+            }
+            for act in turn
+                .body
+                .acts()
+                .iter()
+                .filter(|act| !seen.contains(&act.id()))
+            {
                 missing.push(format!("act {:?} is not there", act.id()));
             }
         }

@@ -1,6 +1,7 @@
 //! What every honest server ever signed: one thing in each place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use metatopia_types::{Height, Proposal, PublicKey, Round, Signature, Vote, VoteKind};
 
@@ -41,7 +42,8 @@ impl Slot {
 pub(crate) struct Words {
     said: BTreeMap<Slot, String>,
     known: BTreeSet<Signature>,
-    voters: BTreeSet<(PublicKey, Height)>,
+    /// When each signed something new at a height, for the last time.
+    voters: BTreeMap<(PublicKey, Height), Duration>,
 }
 
 impl Words {
@@ -61,18 +63,19 @@ impl Words {
     }
 
     /// Somebody voted or proposed at this height.
-    pub(crate) fn note_voter(&mut self, name: PublicKey, height: Height) {
-        self.voters.insert((name, height));
+    pub(crate) fn note_voter(&mut self, at: Duration, name: PublicKey, height: Height) {
+        self.voters.insert((name, height), at);
     }
 
     /// Who voted or proposed at which heights.
     pub(crate) fn voters(&self) -> Vec<(PublicKey, Height)> {
-        self.voters.iter().copied().collect()
+        self.voters.keys().copied().collect()
     }
 
-    /// The heights at which somebody voted or proposed, ascending.
-    pub(crate) fn heights_of(&self, name: PublicKey) -> Vec<Height> {
+    /// The heights at which somebody signed something new since a moment, ascending.
+    pub(crate) fn heights_of(&self, name: PublicKey, since: Duration) -> Vec<Height> {
         let all = (name, Height(0))..=(name, Height(u64::MAX));
-        self.voters.range(all).map(|(_, height)| *height).collect()
+        let signed = self.voters.range(all).filter(|(_, at)| **at >= since);
+        signed.map(|((_, height), _)| *height).collect()
     }
 }

@@ -1,0 +1,216 @@
+//! Checks of what servers say, one by one.
+
+use metatopia_consensus::{Decision, Message};
+use metatopia_store::memory::MemoryDisk;
+use metatopia_types::{HeaderId, Height, Proposal, Round, Signature, Signed, Vote, VoteKind};
+
+use super::journal::Entry;
+use super::words::Slot;
+use super::{AHEAD_MS, Forbidden, Oracle, Wrong};
+
+impl Oracle {
+    /// An honest server lets a message out.
+    pub(crate) fn saw_message(&mut self, seat: usize, message: &Message, disk: &MemoryDisk) {
+        match message {
+            Message::Vote(vote) => self.check_vote(seat, vote, disk),
+            Message::Proposal(proposal) => self.check_proposal(seat, proposal, disk),
+            Message::Polka(polka) => {
+                for (voter, signature) in &polka.signatures {
+                    let vote = Vote {
+                        kind: VoteKind::Prevote,
+                        height: polka.height,
+                        round: polka.round,
+                        header: Some(polka.header),
+                        voter: *voter,
+                    };
+                    self.check_quoted(seat, vote, *signature, disk);
+                }
+            }
+            Message::RoundProof(proof) => {
+                for quoted in &proof.votes {
+                    let vote = Vote {
+                        kind: quoted.kind,
+                        height: proof.height,
+                        round: proof.round,
+                        header: quoted.header,
+                        voter: quoted.voter,
+                    };
+                    self.check_quoted(seat, vote, quoted.signature, disk);
+                }
+            }
+            Message::Decision(decision) => self.check_told(seat, decision, disk),
+            Message::Part(_)
+            | Message::Want(_)
+            | Message::Ask { .. }
+            | Message::AskTip { .. }
+            | Message::Tip { .. } => {}
+        }
+    }
+
+    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &MemoryDisk) {
+        self.check_quoted(seat, vote.message.clone(), vote.signature, disk);
+        if vote.message.voter == self.names[seat]
+            && let Some(turn) = vote.message.header
+        {
+            self.check_value(seat, vote.message.height, turn, disk);
+        }
+    }
+
+    /// A vote that a server shows, its own or another's.
+    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &MemoryDisk) {
+        let signed = Signed {
+            message: vote,
+            signature,
+        };
+        if self.words.knows(&signed.signature) {
+            return;
+        }
+        let vote = &signed.message;
+        let own = vote.voter == self.names[seat];
+        if own && !self.journals[seat].is_durable(&Entry::Signature(signature), disk) {
+            self.blame(Some(seat), Wrong::NotDurable, || format!("{vote:?}"));
+        }
+        let Some(voter) = self.honest_seat(&vote.voter) else {
+            return;
+        };
+        if !self
+            .verifier
+            .0
+            .verify(&vote.voter, &vote.sign_bytes(self.sim), &signature)
+        {
+            // Somebody puts words into its mouth. Honest servers do not hand such on.
+            self.blame(Some(seat), Wrong::Certificate, || {
+                format!("shows a forged {vote:?}")
+            });
+            return;
+        }
+        let slot = Slot::vote(vote);
+        if let Some(before) = self.words.contradicts(slot, &format!("{:?}", vote.header)) {
+            let what = || format!("{vote:?}, and before that {before}");
+            self.blame(Some(voter), Wrong::DoubleSign, what);
+        }
+        self.words.note_voter(self.now, vote.voter, vote.height);
+        self.words.learn(signature);
+    }
+
+    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &MemoryDisk) {
+        let proposal = &signed.message;
+        let own = proposal.proposer == self.names[seat];
+        if !own || self.words.knows(&signed.signature) {
+            return;
+        }
+        if !self.journals[seat].is_durable(&Entry::Signature(signed.signature), disk) {
+            self.blame(Some(seat), Wrong::NotDurable, || format!("{proposal:?}"));
+        }
+        let said = format!("{:?} {:?}", proposal.header, proposal.valid_round);
+        if let Some(before) = self.words.contradicts(Slot::proposal(proposal), &said) {
+            let what = || format!("{proposal:?}, and before that {before}");
+            self.blame(Some(seat), Wrong::DoubleSign, what);
+        }
+        self.words
+            .note_voter(self.now, proposal.proposer, proposal.height);
+        self.check_value(seat, proposal.height, proposal.header, disk);
+        self.words.learn(signed.signature);
+    }
+
+    /// An honest server vouches for a turn.
+    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &MemoryDisk) {
+        if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
+            self.blame(Some(seat), Wrong::UnseenTurn, || {
+                format!("{turn:?} at {height}")
+            });
+        }
+        let Some(Forbidden { why, ahead }) = self.void.get(&turn).copied() else {
+            return;
+        };
+        let wall = self.walls.get(&seat).copied().unwrap_or_default();
+        if ahead.is_none_or(|time| time > wall.plus(AHEAD_MS)) {
+            self.blame(Some(seat), Wrong::VoidTurn, || {
+                format!("{turn:?} at {height}: {why}")
+            });
+        }
+    }
+
+    /// A server tells clients or peers that a turn is decided.
+    pub(crate) fn check_told(&mut self, seat: usize, decision: &Decision, disk: &MemoryDisk) {
+        let (height, id) = (decision.height(), decision.id());
+        if !self.history.note_told(seat, height, id) {
+            return;
+        }
+        for entry in [Entry::Decided(height), Entry::Turn(id)] {
+            if !self.journals[seat].is_durable(&entry, disk) {
+                self.blame(Some(seat), Wrong::NotDurable, || format!("{entry:?} told"));
+            }
+        }
+        let round: Round = decision.certificate.round;
+        for (voter, signature) in &decision.certificate.signatures {
+            let (kind, header, voter) = (VoteKind::Precommit, Some(id), *voter);
+            let vote = Vote {
+                kind,
+                height,
+                round,
+                header,
+                voter,
+            };
+            self.check_quoted(seat, vote, *signature, disk);
+        }
+        self.check_certificate(seat, decision);
+        self.check_turn(seat, decision);
+    }
+
+    fn check_certificate(&mut self, seat: usize, decision: &Decision) {
+        let certificate = &decision.certificate;
+        let height = certificate.height;
+        let Some((power, total)) = self
+            .electorate
+            .power_of(height, certificate.signatures.iter().map(|s| s.0))
+        else {
+            return; // Its turn comes when the turns before it have been told.
+        };
+        if power * 3 <= total * 2 {
+            let what = || format!("{power} of {total} decide {height}");
+            self.blame(Some(seat), Wrong::Certificate, what);
+        }
+        for (voter, signature) in &certificate.signatures {
+            let message = certificate.vote(*voter).sign_bytes(self.sim);
+            if !self.verifier.0.verify(voter, &message, signature) {
+                let what = || format!("the signature of {voter:?} at {height} is wrong");
+                self.blame(Some(seat), Wrong::Certificate, what);
+            }
+        }
+    }
+
+    fn check_turn(&mut self, seat: usize, decision: &Decision) {
+        let (height, turn) = (decision.height(), &decision.turn);
+        let id = turn.id();
+        if id != decision.id() || turn.header.height != height {
+            self.blame(Some(seat), Wrong::Chain, || {
+                format!("{id:?} is told as {height}")
+            });
+        }
+        if let Some(other) = self.history.disagrees(height, id) {
+            self.blame(Some(seat), Wrong::Disagreement, || {
+                format!("{id:?} at {height}, where others have {other:?}")
+            });
+            return;
+        }
+        // The first who tells of a height extends the one history.
+        if !self.history.extend(turn) {
+            return;
+        }
+        if let Some(what) = self.history.breaks(height) {
+            self.blame(Some(seat), Wrong::Chain, || format!("{height}: {what}"));
+        }
+        let latest = self.latest_time();
+        if let Some(what) = self.history.time_is_wrong(height, self.turn_length, latest) {
+            self.blame(Some(seat), Wrong::Time, || format!("{height}: {what}"));
+        }
+        self.follow_membership();
+    }
+
+    fn follow_membership(&mut self) {
+        while let Some(turn) = self.history.turn(self.electorate.next_height()) {
+            self.electorate.follow(turn, self.history.roots());
+        }
+    }
+}

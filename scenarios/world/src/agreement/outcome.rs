@@ -1,0 +1,120 @@
+//! What came out of a scenario.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use metatopia_types::{Digest, PublicKey};
+
+use super::oracle::{Fault, Wrong};
+use super::scenario::Scenario;
+use super::servers::Decided;
+use crate::crash::Steps;
+
+/// What came out of a scenario.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What was played.
+    pub scenario: Scenario,
+    /// The last decided height of every server that runs.
+    pub heights: Vec<Option<u64>>,
+    /// Processes that died.
+    pub crashes: u64,
+    /// Events of the world.
+    pub events: u64,
+    /// Time of the world.
+    pub took: Duration,
+    /// What the oracle saw.
+    pub faults: Vec<Fault>,
+    /// How many pieces of evidence accuse whom.
+    pub evidence: BTreeMap<PublicKey, u64>,
+    /// Who told of which height when.
+    pub decided: Vec<Decided>,
+    /// Proposals of a turn that had a quorum of prevotes before.
+    pub proposed_again: u64,
+    /// Votes for nothing.
+    pub nil_votes: u64,
+    /// Rounds in which an ambush cut witnesses off.
+    pub sprung: usize,
+    /// Who stopped for good, and why.
+    pub halts: Vec<(usize, String)>,
+    /// Acts in decided turns.
+    pub acts: usize,
+    /// What each server did.
+    pub steps: Vec<Steps>,
+    /// What happened, if the seed asked for it.
+    pub history: Vec<String>,
+    /// The same for every run of this scenario.
+    pub digest: Digest,
+}
+
+impl Outcome {
+    /// The highest decided height.
+    #[must_use]
+    pub fn height(&self) -> u64 {
+        self.heights.iter().flatten().copied().max().unwrap_or(0)
+    }
+
+    /// Times between the decisions that one server told of, from a moment on.
+    #[must_use]
+    pub fn intervals(&self, seat: usize, from: Duration) -> Vec<Duration> {
+        let told = self
+            .decided
+            .iter()
+            .filter(|d| d.seat == seat && d.at >= from);
+        let times: Vec<Duration> = told.map(|d| d.at).collect();
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// Whether a kind of wrong was seen.
+    #[must_use]
+    pub fn shows(&self, wrong: Wrong) -> bool {
+        self.faults.iter().any(|fault| fault.wrong == wrong)
+    }
+
+    /// Everything needed to play it again, and what was wrong.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let mut text = format!("{:#?}\n", self.scenario);
+        let heights = &self.heights;
+        writeln!(
+            text,
+            "{} seed {}: heights {heights:?}",
+            self.scenario.name, self.scenario.seed.number
+        )
+        .expect("a string takes everything");
+        for fault in &self.faults {
+            writeln!(text, "  {fault}").expect("a string takes everything");
+        }
+        text
+    }
+
+    /// How many turns were built in which round.
+    #[must_use]
+    pub fn rounds(&self) -> BTreeMap<u32, usize> {
+        let built: BTreeMap<u64, u32> = self.decided.iter().map(|d| (d.height, d.round)).collect();
+        let mut rounds = BTreeMap::new();
+        for round in built.values() {
+            *rounds.entry(*round).or_default() += 1;
+        }
+        rounds
+    }
+
+    /// Nothing was wrong.
+    ///
+    /// # Panics
+    /// With the seed, the options and the faults, if something was.
+    #[track_caller]
+    pub fn assert_sound(&self) {
+        assert!(self.faults.is_empty(), "{}", self.report());
+    }
+}
+
+/// The value that `percent` of a list are at most; the list need not be ordered.
+#[must_use]
+pub fn percentile(durations: &[Duration], percent: usize) -> Duration {
+    let mut sorted = durations.to_vec();
+    sorted.sort();
+    let at = sorted.len().saturating_sub(1) * percent / 100;
+    sorted.get(at).copied().unwrap_or_default()
+}

@@ -1,0 +1,276 @@
+//! A scenario while it is played.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_consensus::{JoinError, JoinPack, Trust};
+use metatopia_store::memory::{MemoryDisk, Tail};
+use metatopia_store::recover;
+use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
+
+use super::ambush::Ambush;
+use super::ledger::LedgerState;
+use super::oracle::Wrong;
+use super::outcome::Outcome;
+use super::scenario::Scenario;
+use super::server::{Log, Server, Start};
+use super::servers::Servers;
+use super::setting::Setting;
+use crate::chance::Dice;
+use crate::cluster::Order;
+use crate::world::World;
+
+/// Players that submit acts.
+const PLAYERS: u64 = 3;
+
+/// A scenario that is being played.
+#[derive(Debug)]
+pub struct Stage {
+    scenario: Scenario,
+    setting: Arc<Setting>,
+    /// The world it is played in.
+    pub world: World<Servers>,
+    sequences: BTreeMap<PublicKey, u64>,
+}
+
+impl Stage {
+    pub(crate) fn new(scenario: Scenario, setting: Arc<Setting>, world: World<Servers>) -> Self {
+        let mut stage = Self {
+            scenario,
+            setting,
+            world,
+            sequences: BTreeMap::new(),
+        };
+        stage.submit_acts();
+        stage
+    }
+
+    fn submit_acts(&mut self) {
+        let mut dice = Dice::new(self.scenario.seed.number, "workload");
+        let (count, span) = self.scenario.acts;
+        let nanos = u64::try_from(span.as_nanos()).expect("a run is short");
+        for number in 0..count {
+            let at = Duration::from_nanos(nanos / count.max(1) * number);
+            let player = number % PLAYERS;
+            let look = Look {
+                color: number as u32,
+                ..Look::default()
+            };
+            let act = self
+                .setting
+                .act(player, number + 1, Height(1_000), Act::SetLook(look));
+            let seat = dice.index(self.scenario.founders);
+            self.world.request(at, seat, act.clone());
+            // A client that heard nothing asks another server with the same bytes.
+            if dice.below(3) == 0 {
+                let other = dice.index(self.scenario.founders);
+                self.world
+                    .request(at + Duration::from_millis(150), other, act);
+            }
+        }
+    }
+
+    /// Submits an act of a server, the admin or a player to every server that runs.
+    pub fn submit_everywhere(&mut self, key: &dyn Sign, act: Act) {
+        let seq = self.sequences.entry(key.public()).or_insert(0);
+        *seq += 1;
+        let seq = *seq;
+        // The last heights it may name, whatever the world's height is now.
+        let top = self.heights().into_iter().flatten().max().unwrap_or(0);
+        let last_valid = Height(top + 900);
+        let act = self.setting.envelope(key, Lane(0), seq, last_valid, act);
+        for seat in 0..self.world.seats() {
+            self.world.request(self.world.now(), seat, act.clone());
+        }
+    }
+
+    /// What the servers have in common.
+    #[must_use]
+    pub fn setting(&self) -> &Arc<Setting> {
+        &self.setting
+    }
+
+    /// The last height each server has decided, where one runs.
+    #[must_use]
+    pub fn heights(&self) -> Vec<Option<u64>> {
+        (0..self.world.seats())
+            .map(|s| self.world.server(s).map(|x| x.height().0))
+            .collect()
+    }
+
+    /// The server that is furthest.
+    #[must_use]
+    pub fn leader(&self) -> Option<usize> {
+        let height = |seat: &usize| self.world.server(*seat).map(Server::height);
+        (0..self.world.seats())
+            .filter(|seat| self.world.cluster.oracle.is_honest(*seat) && height(seat).is_some())
+            .max_by_key(height)
+    }
+
+    /// Plays until every honest server that runs or will start again has decided `height`. Returns
+    /// whether that came to be.
+    pub fn run_to_height(&mut self, height: u64, limit: Duration) -> bool {
+        self.world
+            .run_while(limit, |world| !all_decided(world, height))
+    }
+
+    /// Plays until one server has decided `height`, or until `limit`.
+    pub fn run_to_top(&mut self, height: u64, limit: Duration) {
+        let top = |world: &World<Servers>| {
+            let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
+            servers.map(|server| server.height().0).max()
+        };
+        self.world
+            .run_while(limit, |world| top(world) < Some(height));
+    }
+
+    /// Plays until every server has decided `height`. It is a fault if that takes until `limit`.
+    pub fn until_height(&mut self, height: u64, limit: Duration) {
+        if !self.run_to_height(height, limit) {
+            let heights = self.heights();
+            let what = || format!("heights {heights:?} where {height} was due");
+            self.world.cluster.oracle.blame(None, Wrong::Stuck, what);
+        }
+    }
+
+    /// Plays until the last height is `heights` further. It is a fault if that takes longer than
+    /// `limit` from now.
+    pub fn go_on(&mut self, heights: u64, limit: Duration) {
+        let top = self.heights().into_iter().flatten().max().unwrap_or(0);
+        self.until_height(top + heights, self.world.now() + limit);
+    }
+
+    /// All trouble ends: faults of links and disks, partitions, ambushes, schedules.
+    pub fn heal(&mut self) {
+        if let Some(ambush) = &mut self.world.cluster.ambush {
+            ambush.end();
+        }
+        self.world.cluster.schedule = None;
+        self.world.heal();
+    }
+
+    /// A state for a joiner from the server in `from`, checked against what the joiner trusts.
+    ///
+    /// # Errors
+    /// Why the joiner does not believe it.
+    pub fn checked_start(
+        &self,
+        pack: &JoinPack,
+        state: LedgerState,
+        fresh_key: bool,
+    ) -> Result<Start, JoinError> {
+        let trust = Trust {
+            height: Height(0),
+            validators: self.setting.genesis_set(),
+        };
+        let checkpoint = pack.verify(self.setting.sim, &trust, &*self.setting.verifier)?;
+        assert_eq!(
+            state.root(),
+            checkpoint.root,
+            "the fetched state is not the proved one"
+        );
+        let set = |ahead| state.roster.set(state.height.plus(ahead)).cloned();
+        let sets = [1, 2, 3].map(|ahead| set(ahead).expect("a roster knows three sets"));
+        let base = checkpoint.base(sets)?;
+        Ok(Start {
+            base,
+            state,
+            fresh_key,
+        })
+    }
+
+    /// The server in `seat` starts for the first time from what the furthest server proves; from
+    /// genesis while nobody can prove anything later. Returns after which height.
+    ///
+    /// # Errors
+    /// Why it does not believe it.
+    pub fn join(&mut self, seat: usize, fresh_key: bool) -> Result<u64, JoinError> {
+        let leader = self.leader().expect("somebody runs");
+        let served = self.world.server(leader).and_then(Server::serve_join);
+        let start = match served {
+            Some((pack, state)) => self.checked_start(&pack, state, fresh_key)?,
+            None => self.world.cluster.genesis_start(fresh_key),
+        };
+        let height = start.base.height.0;
+        self.world.cluster.starts.insert(seat, start);
+        self.world.plan(self.world.now(), Order::Start(seat));
+        Ok(height)
+    }
+
+    /// Takes the disk of a server away, with all it remembers of what it signed.
+    pub fn lose_disk(&mut self, seat: usize) {
+        self.world.plan(self.world.now(), Order::Kill(seat));
+        self.world.run_until(self.world.now());
+        *self.world.disk_mut(seat) = MemoryDisk::new();
+        self.world.cluster.oracle.forget_disk(seat);
+    }
+
+    /// Reads every log once more, lets the oracle look at them, and closes the books.
+    #[must_use]
+    pub fn finish(mut self) -> Outcome {
+        let mut logs = BTreeMap::new();
+        for seat in 0..self.world.seats() {
+            if !self.world.cluster.oracle.is_honest(seat) || self.world.server(seat).is_none() {
+                continue;
+            }
+            // Even if the power failed everywhere at this very moment.
+            let mut disk = self.world.disk(seat).clone();
+            disk.crash(Tail::Lost);
+            let log = recover(&mut disk, self.setting.sim)
+                .map_err(|e| e.to_string())
+                .and_then(|recovered| Log::read(&recovered.writer, &disk));
+            match log {
+                Ok(log) => drop(logs.insert(seat, log.decisions)),
+                Err(what) => self
+                    .world
+                    .cluster
+                    .oracle
+                    .blame(Some(seat), Wrong::Lost, || what),
+            }
+        }
+        self.world.cluster.oracle.close(self.world.now(), &logs);
+        let cluster = &self.world.cluster;
+        Outcome {
+            heights: self.heights(),
+            crashes: self.world.crashes(),
+            events: self.world.trace().events(),
+            took: self.world.now(),
+            faults: cluster.oracle.faults().to_vec(),
+            evidence: cluster.oracle.evidence().clone(),
+            decided: cluster.decided.clone(),
+            proposed_again: cluster.proposed_again,
+            nil_votes: cluster.nil_votes,
+            sprung: cluster.ambush.as_ref().map_or(0, Ambush::sprung),
+            halts: cluster.halts.clone(),
+            acts: cluster
+                .oracle
+                .history()
+                .turns()
+                .map(|turn| turn.body.acts().len())
+                .sum(),
+            steps: (0..self.world.seats())
+                .map(|seat| self.world.steps(seat))
+                .collect(),
+            digest: self.world.digest(),
+            history: self.world.trace().lines().map(str::to_owned).collect(),
+            scenario: self.scenario,
+        }
+    }
+}
+
+fn all_decided(world: &World<Servers>, height: u64) -> bool {
+    let founders = world.cluster.setting.founders;
+    let counts = |seat: usize| world.cluster.oracle.is_honest(seat) && world.is_wanted(seat);
+    let mut counted = 0;
+    for seat in (0..world.seats()).filter(|seat| counts(*seat)) {
+        counted += 1;
+        if world
+            .server(seat)
+            .is_none_or(|server| server.height().0 < height)
+        {
+            return false;
+        }
+    }
+    counted > founders / 3
+}

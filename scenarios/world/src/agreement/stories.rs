@@ -1,0 +1,172 @@
+//! The stories that agreement is put through: each a sentence, and a world for every seed.
+
+mod controls;
+mod crashes;
+mod liars;
+mod people;
+mod weather;
+
+use super::oracle::Wrong;
+use super::outcome::Outcome;
+use super::scenario::Seed;
+
+pub use crashes::{CrashSetting, crash_settings};
+pub use liars::lies;
+pub use people::{Crowd, crowd_of, join_refusals};
+pub use weather::pace;
+
+/// What must come out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Nothing wrong in any seed.
+    Sound,
+    /// The oracle sees one of these within so many seeds, counted from 0.
+    Found(&'static [Wrong], u64),
+}
+
+/// A story for many seeds.
+#[derive(Debug, Clone, Copy)]
+pub struct Story {
+    /// For the command line.
+    pub name: &'static str,
+    /// What happens.
+    pub sentence: &'static str,
+    /// What must come out.
+    pub ending: Ending,
+    /// Plays one seed.
+    pub play: fn(Seed) -> Outcome,
+}
+
+/// All stories, in the order they are told.
+#[must_use]
+pub fn stories() -> Vec<Story> {
+    [
+        weather::STORIES,
+        crashes::STORIES,
+        liars::STORIES,
+        people::STORIES,
+        controls::STORIES,
+    ]
+    .concat()
+}
+
+/// The story of this name.
+///
+/// # Panics
+/// If there is none.
+#[must_use]
+pub fn story(name: &str) -> Story {
+    let found = stories().into_iter().find(|story| story.name == name);
+    found.unwrap_or_else(|| panic!("there is no story {name}"))
+}
+
+/// What came out of a story over several seeds.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Worlds.
+    pub runs: u64,
+    /// Worlds in which something was wrong.
+    pub faulty: u64,
+    /// The first seed with a fault that the ending names, or any fault.
+    pub first: Option<u64>,
+    /// Processes that died.
+    pub crashes: u64,
+    /// Turns decided.
+    pub turns: u64,
+    /// Turns built after round 0.
+    pub later_rounds: u64,
+    /// Proposals of a turn with an earlier quorum of prevotes.
+    pub proposed_again: u64,
+    /// Pieces of evidence.
+    pub evidence: u64,
+    /// Acts in decided turns.
+    pub acts: u64,
+    /// Milliseconds of the worlds' time.
+    pub milliseconds: u128,
+    /// The worst of it, for people.
+    pub report: Option<String>,
+}
+
+impl Tally {
+    /// Adds a world.
+    pub fn add(&mut self, ending: Ending, seed: u64, outcome: &Outcome) {
+        self.runs += 1;
+        self.crashes += outcome.crashes;
+        self.turns += outcome.height();
+        self.proposed_again += outcome.proposed_again;
+        self.evidence += outcome.evidence.values().sum::<u64>();
+        self.acts += outcome.acts as u64;
+        self.milliseconds += outcome.took.as_millis();
+        self.later_rounds += outcome
+            .rounds()
+            .iter()
+            .filter(|(r, _)| **r > 0)
+            .map(|(_, n)| *n as u64)
+            .sum::<u64>();
+        let found = match ending {
+            Ending::Sound => !outcome.faults.is_empty(),
+            Ending::Found(wrongs, _) => wrongs.iter().any(|wrong| outcome.shows(*wrong)),
+        };
+        if found {
+            self.faulty += 1;
+            self.first.get_or_insert(seed);
+            self.report.get_or_insert_with(|| outcome.report());
+        }
+    }
+
+    /// Whether it came out as it must.
+    #[must_use]
+    pub fn is_as_told(&self, ending: Ending) -> bool {
+        match ending {
+            Ending::Sound => self.faulty == 0,
+            Ending::Found(_, budget) => self.first.is_some_and(|first| first < budget),
+        }
+    }
+}
+
+impl Story {
+    /// Plays some seeds. A story that must show a fault ends with the first one.
+    #[must_use]
+    pub fn tell(&self, seeds: impl IntoIterator<Item = u64>) -> Tally {
+        let mut tally = Tally::default();
+        for seed in seeds {
+            tally.add(self.ending, seed, &(self.play)(seed.into()));
+            if self.ending != Ending::Sound && tally.faulty > 0 {
+                break;
+            }
+        }
+        tally
+    }
+
+    /// Plays the seeds that this story needs at most, and checks how it ends.
+    ///
+    /// # Panics
+    /// With seed, options and faults, if it came out otherwise.
+    #[track_caller]
+    pub fn check(&self, seeds: u64) -> Tally {
+        let tally = self.tell(0..seeds);
+        assert!(
+            tally.is_as_told(self.ending),
+            "{}: {} of {} worlds show a fault\n{}",
+            self.name,
+            tally.faulty,
+            tally.runs,
+            tally.report.as_deref().unwrap_or("")
+        );
+        let Tally {
+            runs,
+            crashes,
+            turns,
+            later_rounds,
+            proposed_again,
+            evidence,
+            ..
+        } = tally;
+        println!(
+            "{}: {runs} worlds, {turns} turns ({later_rounds} after round 0), {crashes} crashes, \
+             {proposed_again} proposed again, {evidence} pieces of evidence, first fault {:?}",
+            self.name, tally.first
+        );
+        tally
+    }
+}

@@ -1,0 +1,259 @@
+//! Stories in which something must go wrong: a world that sees nothing here sees nothing elsewhere.
+
+use std::time::Duration;
+
+use metatopia_consensus::{Controls, Message};
+use metatopia_types::{Height, ValidatorSet, Vote, VoteKind};
+
+use super::weather::lossy;
+use super::{Ending, Story};
+use crate::agreement::oracle::Wrong;
+use crate::agreement::server::Start;
+use crate::agreement::{Deed, Outcome, Scenario, Scheme, Seed, Unlogged};
+use crate::chance::{Dice, Span};
+use crate::cluster::Order;
+use crate::conditions::Conditions;
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+pub(super) const STORIES: &[Story] = &[
+    Story {
+        name: "canary",
+        sentence: "A liar votes twice, and the oracle takes it for honest.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 1),
+        play: canary,
+    },
+    Story {
+        name: "no barrier",
+        sentence: "Messages leave before the log is durable.",
+        ending: Ending::Found(&[Wrong::NotDurable], 1),
+        play: |seed| no_barrier("no barrier", seed),
+    },
+    Story {
+        name: "no barrier, seen by its harm",
+        sentence: "The same, and only a double vote or a lost turn counts.",
+        ending: Ending::Found(&[Wrong::DoubleSign, Wrong::Lost, Wrong::Disagreement], 60),
+        play: |seed| no_barrier("no barrier, seen by its harm", seed),
+    },
+    Story {
+        name: "turns not logged",
+        sentence: "Servers vote for turns whose bytes are not in their log.",
+        ending: Ending::Found(&[Wrong::UnseenTurn], 1),
+        play: |seed| {
+            let controls = Controls {
+                turns_not_logged: true,
+                ..Controls::default()
+            };
+            broken("turns not logged", seed, controls)
+        },
+    },
+    Story {
+        name: "turns not logged, seen by its harm",
+        sentence: "The same, and only a lost turn or a server that cannot start counts.",
+        ending: Ending::Found(&[Wrong::Lost, Wrong::Halted, Wrong::Stuck], 60),
+        play: |seed| {
+            let controls = Controls {
+                turns_not_logged: true,
+                ..Controls::default()
+            };
+            broken("turns not logged, seen by its harm", seed, controls)
+        },
+    },
+    Story {
+        name: "promises not logged",
+        sentence: "What was proposed before its height began is not written down.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 60),
+        play: |seed| unlogged("promises not logged", seed, Unlogged::Promises),
+    },
+    Story {
+        name: "own votes not logged",
+        sentence: "Servers write down what others say, but not what they said, and why.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 60),
+        play: |seed| unlogged("own votes not logged", seed, Unlogged::OwnVotes),
+    },
+    Story {
+        name: "speaking in replay",
+        sentence: "While a log is read again, turns are judged as well: servers halt for ever.",
+        ending: Ending::Found(&[Wrong::Halted, Wrong::DoubleSign], 200),
+        play: |seed| {
+            let controls = Controls {
+                eager_replay: true,
+                ..Controls::default()
+            };
+            broken("speaking in replay", seed, controls)
+        },
+    },
+    Story {
+        name: "speaking in replay without a fuse",
+        sentence: "The same without the index of what was said: now servers vote twice.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 200),
+        play: |seed| {
+            let controls = Controls {
+                eager_replay: true,
+                no_index: true,
+                ..Controls::default()
+            };
+            broken("speaking in replay without a fuse", seed, controls)
+        },
+    },
+    Story {
+        name: "without a fuse",
+        sentence: "Only the index is missing: it is a fuse, and nothing blows.",
+        ending: Ending::Sound,
+        play: |seed| {
+            let controls = Controls {
+                no_index: true,
+                ..Controls::default()
+            };
+            broken("without a fuse", seed, controls)
+        },
+    },
+    Story {
+        name: "forgetting and voting on",
+        sentence: "A server loses its log in the middle of a height and claims that its key is new.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 40),
+        play: forgetful,
+    },
+    Story {
+        name: "two twins",
+        sentence: "Two of four servers have copies: more liars than agreement bears.",
+        ending: Ending::Found(&[Wrong::Disagreement], 3),
+        play: two_twins,
+    },
+    Story {
+        name: "believing everything",
+        sentence: "Signatures are not checked, and somebody forges votes.",
+        ending: Ending::Found(
+            &[Wrong::Certificate, Wrong::Disagreement, Wrong::DoubleSign],
+            10,
+        ),
+        play: forged,
+    },
+    Story {
+        name: "a wrong set",
+        sentence: "One server believes that it has more than two thirds of the voting power.",
+        ending: Ending::Found(&[Wrong::Certificate], 1),
+        play: wrong_set,
+    },
+];
+
+fn stormy(name: &'static str, seed: Seed) -> Scenario {
+    let mut scenario = Scenario::new(name, seed).under(lossy());
+    scenario.conditions.sync = Span::ms(0, 6);
+    scenario.with_storm(2 * SECOND, 25, 2)
+}
+
+/// Servers with a broken rule in a storm.
+fn broken(name: &'static str, seed: Seed, controls: Controls) -> Outcome {
+    let mut scenario = stormy(name, seed);
+    scenario.controls = controls;
+    scenario.play_and_heal(2 * SECOND, MINUTE)
+}
+
+/// Servers that leave something out of their logs.
+fn unlogged(name: &'static str, seed: Seed, unlogged: Unlogged) -> Outcome {
+    let mut scenario = stormy(name, seed);
+    scenario.unlogged = Some(unlogged);
+    scenario.play_and_heal(2 * SECOND, MINUTE)
+}
+
+/// The driver does not hold messages back until the log is durable.
+fn no_barrier(name: &'static str, seed: Seed) -> Outcome {
+    let mut scenario = stormy(name, seed);
+    scenario.conditions.barrier = false;
+    scenario.play_and_heal(2 * SECOND, MINUTE)
+}
+
+fn canary(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("canary", seed);
+    scenario.liars = vec![(3, Deed::TwoVotes)];
+    let mut stage = scenario.stage();
+    stage.world.cluster.oracle.take_for_honest(3);
+    stage.until_height(10, MINUTE);
+    stage.finish()
+}
+
+fn forgetful(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("forgetting and voting on", seed).under(lossy());
+    scenario.conditions.sync = Span::ms(0, 4);
+    let mut stage = scenario.stage();
+    let mut dice = Dice::new(seed.number, "forgetful");
+    for _ in 0..6 {
+        let pause = stage.world.now() + dice.within(Span::ms(200, 500));
+        stage.world.run_until(pause);
+        let seat = dice.index(4);
+        stage.lose_disk(seat);
+        if stage.join(seat, true).is_err() {
+            break;
+        }
+    }
+    stage.world.run_until(4 * SECOND);
+    stage.finish()
+}
+
+fn two_twins(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("two twins", seed);
+    scenario.seats = 6;
+    scenario.copies = vec![(4, 0), (5, 1)];
+    scenario.conditions = Conditions::calm(5 + seed.number % 20);
+    scenario.orders = vec![(Duration::ZERO, Order::Split(vec![0, 1, 2]))];
+    let mut stage = scenario.stage();
+    stage.world.run_until(3 * SECOND);
+    stage.finish()
+}
+
+fn forged(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("believing everything", seed);
+    scenario.scheme = Scheme::Credulous;
+    let mut stage = scenario.stage();
+    let mut dice = Dice::new(seed.number, "forger");
+    for _ in 0..60 {
+        let pause = stage.world.now() + dice.within(Span::ms(5, 40));
+        stage.world.run_until(pause);
+        let setting = std::sync::Arc::clone(stage.setting());
+        let victim = dice.index(4);
+        let Some(server) = stage.world.server(victim) else {
+            continue;
+        };
+        let (height, round) = (server.agreement().height(), server.agreement().round());
+        let kind = dice.pick(&[VoteKind::Prevote, VoteKind::Precommit]);
+        for voter in (0..4).filter(|voter| *voter != victim) {
+            let (round, name) = (round.unwrap_or_default(), setting.name(voter));
+            let vote = Vote {
+                kind,
+                height,
+                round,
+                header: None,
+                voter: name,
+            };
+            let vote = vote.sign(setting.sim, &*setting.keys[voter]);
+            stage.world.inject(voter, victim, Message::Vote(vote));
+        }
+    }
+    stage.world.run_until(stage.world.now() + 2 * SECOND);
+    stage.finish()
+}
+
+fn wrong_set(seed: Seed) -> Outcome {
+    let scenario = Scenario::new("a wrong set", seed);
+    let mut stage = scenario.stage();
+    let setting = std::sync::Arc::clone(stage.setting());
+    let mut members = setting.genesis_set().members().to_vec();
+    let own = setting.name(0);
+    for member in members.iter_mut().filter(|member| member.key == own) {
+        member.power = 100;
+    }
+    let set = ValidatorSet::new(members, |_| true).expect("members with power are a set");
+    let mut base = setting.genesis_base();
+    base.sets = [set.clone(), set.clone(), set];
+    assert_eq!(base.height, Height(0));
+    let start = Start {
+        base,
+        state: setting.genesis_state(),
+        fresh_key: true,
+    };
+    stage.world.cluster.starts.insert(0, start);
+    stage.world.run_until(2 * SECOND);
+    stage.finish()
+}

@@ -1,0 +1,116 @@
+//! Stories about servers that lie.
+
+use std::time::Duration;
+
+use super::weather::lossy;
+use super::{Ending, Story};
+use crate::agreement::{Deed, Outcome, Scenario, Seed};
+use crate::chance::Span;
+use crate::conditions::Conditions;
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+macro_rules! lie {
+    ($name:literal, $sentence:literal, $deed:expr) => {
+        Story {
+            name: $name,
+            sentence: $sentence,
+            ending: Ending::Sound,
+            play: |seed| lie($name, seed, $deed).play(40, MINUTE),
+        }
+    };
+}
+
+pub(super) const STORIES: &[Story] = &[
+    lie!(
+        "withholds all",
+        "One of four proposes turns and gives them to nobody.",
+        Deed::WithholdAll
+    ),
+    lie!(
+        "withholds all but one",
+        "One of four gives its turns to a single server.",
+        Deed::WithholdAllButOne
+    ),
+    lie!(
+        "two turns",
+        "One of four proposes two turns, and votes for both.",
+        Deed::TwoTurns
+    ),
+    lie!(
+        "corrupt parts",
+        "One of four sends parts that do not add up.",
+        Deed::CorruptParts
+    ),
+    lie!(
+        "void turns",
+        "One of four breaks each rule for turns, one after the other.",
+        Deed::VoidTurns
+    ),
+    lie!(
+        "overclaimed round",
+        "One of four blames all others for rounds that never were.",
+        Deed::OverclaimRound
+    ),
+    lie!(
+        "two votes",
+        "One of four votes for a turn here and for nothing there.",
+        Deed::TwoVotes
+    ),
+    lie!("mute", "One of four says nothing.", Deed::Mute),
+    Story {
+        name: "seven and a liar",
+        sentence: "Seven servers, two liars, loss, crashes and power losses.",
+        ending: Ending::Sound,
+        play: seven,
+    },
+    Story {
+        name: "twins",
+        sentence: "Two copies of one server; leaders and partitions enumerated by the seed.",
+        ending: Ending::Sound,
+        play: |seed| {
+            let mut scenario = Scenario::twins(seed);
+            scenario.conditions = Conditions::calm(5);
+            scenario.acts = (6, SECOND);
+            let mut stage = scenario.stage();
+            // Somebody may be shut in until the schedule ends; the others need not wait for it.
+            stage.run_to_top(5, Duration::from_millis(900));
+            stage.heal();
+            stage.go_on(2, MINUTE);
+            stage.finish()
+        },
+    },
+];
+
+/// A world with the last of four servers lying.
+fn lie(name: &'static str, seed: Seed, deed: Deed) -> Scenario {
+    let mut scenario = Scenario::new(name, seed);
+    scenario.conditions.links.delay = Span::ms(1, 30);
+    scenario.liars = vec![(3, deed)];
+    // Else it would be passed over after its first lie.
+    scenario.no_demotion = true;
+    scenario
+}
+
+/// All stories about one liar among four.
+#[must_use]
+pub fn lies() -> &'static [Story] {
+    &STORIES[..Deed::ALL.len()]
+}
+
+fn seven(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("seven and a liar", seed).under(lossy());
+    scenario.founders = 7;
+    scenario.seats = 7;
+    scenario.conditions.sync = Span::ms(0, 4);
+    let deed = |number: u64| Deed::ALL[(number % Deed::ALL.len() as u64) as usize];
+    scenario.liars = vec![
+        (5, deed(seed.number)),
+        (6, deed(seed.number / 8 + seed.number)),
+    ];
+    scenario.snapshot_every = seed.number.is_multiple_of(2).then_some(7);
+    scenario
+        .with_storm(3 * SECOND, 12, 1)
+        .play_and_heal(3 * SECOND, MINUTE)
+}

@@ -1,0 +1,14 @@
+//! Agreement in the simulated world: every story with a few seeds, and what must be seen to fail.
+//!
+//! `cargo run -p metatopia-world --example vopr -- --seeds N` tells the same stories more often.
+
+mod absence;
+mod bugs;
+mod clocks;
+mod controls;
+mod crashes;
+mod liars;
+mod locks;
+mod pace;
+mod people;
+mod weather;

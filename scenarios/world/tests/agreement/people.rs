@@ -1,0 +1,73 @@
+//! Servers that join, leave, follow and forget.
+
+use metatopia_consensus::JoinError;
+use metatopia_world::agreement::stories::{join_refusals, story};
+
+#[test]
+fn four_servers_become_seven_and_five_while_some_crash() {
+    let tally = story("growing and shrinking").check(10);
+
+    assert!(tally.crashes >= 100, "{} crashes", tally.crashes);
+}
+
+#[test]
+fn a_world_outlives_all_its_founders() {
+    story("changing everybody").check(8);
+}
+
+#[test]
+fn a_server_with_a_lost_log_contradicts_nothing_it_said() {
+    story("a lost log").check(60);
+}
+
+#[test]
+fn a_follower_follows_and_never_votes() {
+    story("a follower").check(10);
+}
+
+#[test]
+fn every_forged_proof_for_a_joiner_is_refused() {
+    let refused = join_refusals(1.into());
+
+    let why = |name: &str| refused.iter().find(|(n, _)| *n == name).unwrap().1;
+    assert_eq!(refused.len(), 12);
+    assert!(matches!(why("no links"), JoinError::MissingLink(_)));
+    assert!(matches!(
+        why("a link is missing"),
+        JoinError::MissingLink(_)
+    ));
+    assert!(matches!(
+        why("links out of order"),
+        JoinError::LinkOrder(_) | JoinError::MissingLink(_)
+    ));
+    assert!(matches!(
+        why("a link brings other members"),
+        JoinError::OtherMembers(_)
+    ));
+    assert!(matches!(
+        why("a link's header is changed"),
+        JoinError::OtherHeader(_)
+    ));
+    assert!(matches!(
+        why("below a quorum"),
+        JoinError::Certificate { .. }
+    ));
+    assert!(matches!(
+        why("one signer again and again"),
+        JoinError::Certificate { .. }
+    ));
+    assert!(matches!(
+        why("another round"),
+        JoinError::Certificate { .. }
+    ));
+    assert!(matches!(why("another root"), JoinError::OtherHeader(_)));
+    assert!(matches!(
+        why("a header between is changed"),
+        JoinError::Chain(_)
+    ));
+    assert!(matches!(
+        why("a header from another place"),
+        JoinError::Chain(_)
+    ));
+    assert!(matches!(why("another sim"), JoinError::OtherSim(_)));
+}
