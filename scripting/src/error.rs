@@ -49,10 +49,7 @@ impl Fault {
     /// A fault of a kind, in words.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
+        Self { kind, message: message.into() }
     }
 }
 
@@ -114,13 +111,7 @@ pub enum ErrorKind {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report {
-            file,
-            line,
-            column,
-            message,
-            ..
-        } = &*self.report;
+        let Report { file, line, column, message, .. } = &*self.report;
         write!(f, "{file}:{line}:{column}: {}: {message}", self.kind)
     }
 }

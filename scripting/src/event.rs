@@ -69,14 +69,8 @@ pub enum EventKind {
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Start,
-        Self::Tick,
-        Self::Touch,
-        Self::Chat,
-        Self::Message,
-        Self::Timer,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Start, Self::Tick, Self::Touch, Self::Chat, Self::Message, Self::Timer];
 
     /// The name of the function that handles it.
     #[must_use]

@@ -7,10 +7,7 @@ use metatopia_types::{ObjectId, PackageId, ScriptId};
 use crate::{Event, EventKind, Own, Part, ScriptError, State, View};
 
 /// One event for one script.
-#[expect(
-    missing_debug_implementations,
-    reason = "a view of a whole world has no useful one"
-)]
+#[expect(missing_debug_implementations, reason = "a view of a whole world has no useful one")]
 pub struct Call<'a> {
     /// The world at the start of the tick. Shared, not borrowed, because an executor may have to
     /// hand it to functions that outlive any borrow; nothing keeps it once the call is over.

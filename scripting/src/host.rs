@@ -189,10 +189,7 @@ pub(crate) fn equal(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
         }
         (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .zip(b)
-                    .all(|((an, a), (bn, b))| an == bn && equal(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|((an, a), (bn, b))| an == bn && equal(a, b))
         }
         _ => order(a, b).map_or_else(|| a == b, Ordering::is_eq),
     }
@@ -209,8 +206,5 @@ pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
 /// The complaint about arguments that a function does not take.
 fn wrong_types(name: &str, args: &[Value]) -> Fault {
     let kinds: Vec<String> = args.iter().map(|arg| format!("{}", arg.kind())).collect();
-    Fault::new(
-        ErrorKind::Type,
-        format!("{name} does not take ({})", kinds.join(", ")),
-    )
+    Fault::new(ErrorKind::Type, format!("{name} does not take ({})", kinds.join(", ")))
 }

@@ -105,10 +105,8 @@ impl Package {
     pub fn build(draft: Draft) -> Result<Self, PackageError> {
         let mut files = BTreeMap::new();
         for (path, bytes) in draft.files {
-            let text = source::check(bytes).map_err(|error| PackageError::Source {
-                path: path.clone(),
-                error,
-            })?;
+            let text = source::check(bytes)
+                .map_err(|error| PackageError::Source { path: path.clone(), error })?;
             files.insert(path, text);
         }
         let manifest = Manifest {
@@ -116,10 +114,7 @@ impl Package {
             version: draft.version.parse()?,
             language: LANGUAGE,
             entry: draft.entry,
-            files: files
-                .iter()
-                .map(|(path, text)| (path.clone(), blob_id(text)))
-                .collect(),
+            files: files.iter().map(|(path, text)| (path.clone(), blob_id(text))).collect(),
             imports: draft.imports,
             licence: Licence::parse(&draft.licence)?,
             authors: draft.authors,
@@ -142,10 +137,7 @@ impl Package {
         if bytes > PACKAGE_BYTES_MAX {
             return Err(PackageError::Bytes { bytes });
         }
-        if let Some(path) = files
-            .keys()
-            .find(|path| !manifest.files.contains_key(*path))
-        {
+        if let Some(path) = files.keys().find(|path| !manifest.files.contains_key(*path)) {
             return Err(PackageError::Stray { path: path.clone() });
         }
         for (path, &stated) in &manifest.files {
@@ -158,19 +150,11 @@ impl Package {
             }
             let found = blob_id(text);
             if found != stated {
-                return Err(PackageError::Content {
-                    path,
-                    stated,
-                    found,
-                });
+                return Err(PackageError::Content { path, stated, found });
             }
         }
         let id = manifest.id();
-        Ok(Self {
-            id,
-            manifest,
-            files,
-        })
+        Ok(Self { id, manifest, files })
     }
 
     /// Its name: the digest of its manifest, and so of every file.
@@ -194,9 +178,7 @@ impl Package {
     /// The file whose handlers run.
     #[must_use]
     pub fn entry(&self) -> &str {
-        self.files
-            .get(&self.manifest.entry)
-            .expect("checked when the package was made")
+        self.files.get(&self.manifest.entry).expect("checked when the package was made")
     }
 
     /// The form in which a server hands it out: everything that anybody needs to check it.

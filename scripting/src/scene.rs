@@ -21,10 +21,7 @@ use crate::{
 /// What every host function does in the end; also how a port to Rust reads and writes the world.
 ///
 /// A scene holds the limits of a call: whoever writes through it cannot break them.
-#[expect(
-    missing_debug_implementations,
-    reason = "a view of a whole world has no useful one"
-)]
+#[expect(missing_debug_implementations, reason = "a view of a whole world has no useful one")]
 pub struct Scene {
     view: Arc<dyn View>,
     script: ScriptId,
@@ -66,9 +63,7 @@ impl Scene {
     /// [`ErrorKind::State`] if the state may not be kept.
     pub fn finish(mut self) -> Result<Part, Fault> {
         if self.state_changed {
-            self.state
-                .check()
-                .map_err(|error| Fault::new(ErrorKind::State, error.to_string()))?;
+            self.state.check().map_err(|error| Fault::new(ErrorKind::State, error.to_string()))?;
             self.part.state = Some(Arc::unwrap_or_clone(self.state));
         }
         Ok(self.part)
@@ -119,11 +114,7 @@ impl Scene {
             let message = format!("a radius is 0 to {NEARBY_RADIUS_MAX} metres, not {radius}");
             return Err(Fault::new(ErrorKind::Argument, message));
         }
-        let center = self
-            .view
-            .object(self.object)
-            .ok_or_else(|| gone(self.object))?
-            .pos;
+        let center = self.view.object(self.object).ok_or_else(|| gone(self.object))?.pos;
         let mut found = self.view.nearby(center, radius, NEARBY_MAX + 1);
         found.retain(|id| *id != self.object);
         found.truncate(NEARBY_MAX as usize);
@@ -139,19 +130,9 @@ impl Scene {
     /// The call's random numbers: a pure function of the turn, the tick, the script, and how many
     /// calls it had in this tick.
     pub fn random(&mut self) -> &mut Stream {
-        let Self {
-            random,
-            view,
-            script,
-            index,
-            ..
-        } = self;
+        let Self { random, view, script, index, .. } = self;
         random.get_or_insert_with(|| {
-            Stream::new(
-                &view.seed().0,
-                "metatopia script v1",
-                &[view.tick().0, script.0, *index],
-            )
+            Stream::new(&view.seed().0, "metatopia script v1", &[view.tick().0, script.0, *index])
         })
     }
 
@@ -175,14 +156,8 @@ impl Scene {
             return Ok(());
         }
         let freed = before.map_or(0, bytes);
-        let taken = if value == Value::Unit {
-            0
-        } else {
-            bytes(&value)
-        };
-        let length = self
-            .state_bytes
-            .unwrap_or_else(|| wire::encode(&*self.state).len());
+        let taken = if value == Value::Unit { 0 } else { bytes(&value) };
+        let length = self.state_bytes.unwrap_or_else(|| wire::encode(&*self.state).len());
         let length = length.saturating_sub(freed) + taken;
         self.state_bytes = Some(length);
         if length > STATE_BYTES_MAX {

@@ -86,11 +86,7 @@ impl RhaiHandler {
     pub fn new(package: &Package) -> Result<Self, CompileError> {
         let file = package.manifest().entry.clone();
         match compile(package.entry()) {
-            Ok(program) => Ok(Self {
-                package: package.id(),
-                file,
-                program,
-            }),
+            Ok(program) => Ok(Self { package: package.id(), file, program }),
             Err(diagnostics) => Err(CompileError { file, diagnostics }),
         }
     }
@@ -106,11 +102,7 @@ impl RhaiHandler {
             trace,
             log,
         };
-        ScriptError {
-            kind: fault.kind,
-            gas,
-            report: Box::new(report),
-        }
+        ScriptError { kind: fault.kind, gas, report: Box::new(report) }
     }
 }
 
@@ -141,19 +133,13 @@ impl Handler for RhaiHandler {
         });
 
         let gas = limit - active.gas_left;
-        let scene = active
-            .scene
-            .expect("it was put in above, and nothing takes it");
+        let scene = active.scene.expect("it was put in above, and nothing takes it");
         let failure = match result {
             Ok(Ok(())) if !active.out_of_gas => {
                 return match scene.finish() {
                     Ok(part) => Ok(Part { gas, ..part }),
                     Err(fault) => {
-                        let failure = Failure {
-                            fault,
-                            at: entry.start,
-                            trace: vec![],
-                        };
+                        let failure = Failure { fault, at: entry.start, trace: vec![] };
                         Err(self.failed(failure, gas, vec![]))
                     }
                 };
@@ -168,9 +154,7 @@ impl Handler for RhaiHandler {
 
 /// Runs statements for their effects; what the last one gives is nobody's.
 fn evaluate(body: &AST, scope: &mut Scope<'_>) -> Result<(), Box<EvalAltResult>> {
-    engine::engine()
-        .eval_ast_with_scope::<Dynamic>(scope, body)
-        .map(drop)
+    engine::engine().eval_ast_with_scope::<Dynamic>(scope, body).map(drop)
 }
 
 /// What a handler is given, in the order of [`EventKind::parameters`].
@@ -179,19 +163,11 @@ fn arguments(event: &Event) -> Vec<Value> {
         Event::Start => vec![],
         Event::Tick { dt } => vec![Value::Fixed(*dt)],
         Event::Touch { other, at, impulse } => {
-            vec![
-                Value::Object(*other),
-                Value::Vec2(*at),
-                Value::Fixed(*impulse),
-            ]
+            vec![Value::Object(*other), Value::Vec2(*at), Value::Fixed(*impulse)]
         }
         Event::Chat { from, text } => vec![Value::Object(*from), Value::Text(text.clone())],
         Event::Message { from, topic, data } => {
-            vec![
-                Value::Object(*from),
-                Value::Text(topic.clone()),
-                data.clone(),
-            ]
+            vec![Value::Object(*from), Value::Text(topic.clone()), data.clone()]
         }
         Event::Timer { name } => vec![Value::Text(name.clone())],
     }
@@ -213,10 +189,7 @@ pub(crate) fn compile(source: &str) -> Result<Program, Vec<Diagnostic>> {
     }
     let constants = constants(&ast, &globals)?;
     globals.extend(constants);
-    Ok(Program {
-        handlers: handlers(&ast),
-        globals: Arc::new(globals),
-    })
+    Ok(Program { handlers: handlers(&ast), globals: Arc::new(globals) })
 }
 
 /// Evaluates the constants of a source, in order.
@@ -247,9 +220,7 @@ fn constants(ast: &AST, globals: &Globals) -> Result<Globals, Vec<Diagnostic>> {
 fn handlers(ast: &AST) -> BTreeMap<EventKind, Entry> {
     let mut handlers = BTreeMap::new();
     for function in ast.iter_fn_def() {
-        let kind = EventKind::ALL
-            .into_iter()
-            .find(|kind| kind.handler() == function.name.as_str());
+        let kind = EventKind::ALL.into_iter().find(|kind| kind.handler() == function.name.as_str());
         let Some(kind) = kind else { continue };
         let entry = Entry {
             body: AST::new(statements(function), Arc::clone(ast.shared_lib())),

@@ -91,11 +91,7 @@ impl Value {
         if self.depth() > VALUE_DEPTH_MAX {
             return Err(ValueError::Depth);
         }
-        let Count {
-            elements,
-            entries,
-            text,
-        } = self.count();
+        let Count { elements, entries, text } = self.count();
         if elements > ARRAY_LENGTH_MAX {
             Err(ValueError::Elements)
         } else if entries > MAP_LENGTH_MAX {
@@ -109,24 +105,15 @@ impl Value {
 
     fn count(&self) -> Count {
         match self {
-            Self::Text(text) => Count {
-                text: text.len(),
-                ..Count::default()
-            },
-            Self::Array(values) => values.iter().map(Self::count).fold(
-                Count {
-                    elements: values.len(),
-                    ..Count::default()
-                },
-                Count::plus,
-            ),
-            Self::Map(values) => values.values().map(Self::count).fold(
-                Count {
-                    entries: values.len(),
-                    ..Count::default()
-                },
-                Count::plus,
-            ),
+            Self::Text(text) => Count { text: text.len(), ..Count::default() },
+            Self::Array(values) => values
+                .iter()
+                .map(Self::count)
+                .fold(Count { elements: values.len(), ..Count::default() }, Count::plus),
+            Self::Map(values) => values
+                .values()
+                .map(Self::count)
+                .fold(Count { entries: values.len(), ..Count::default() }, Count::plus),
             _ => Count::default(),
         }
     }
@@ -175,16 +162,9 @@ impl State {
     /// See [`StateError`].
     pub fn check(&self) -> Result<(), StateError> {
         for (name, value) in &self.0 {
-            value.check().map_err(|error| StateError::Variable {
-                name: name.clone(),
-                error,
-            })?;
+            value.check().map_err(|error| StateError::Variable { name: name.clone(), error })?;
         }
         let bytes = wire::encode(self).len();
-        if bytes > STATE_BYTES_MAX {
-            Err(StateError::Bytes { bytes })
-        } else {
-            Ok(())
-        }
+        if bytes > STATE_BYTES_MAX { Err(StateError::Bytes { bytes }) } else { Ok(()) }
     }
 }

@@ -22,17 +22,11 @@ pub(super) fn fixed_of(name: &str, value: &Value) -> Result<Fx, Fault> {
 }
 
 pub(super) fn overflow(name: &str) -> Fault {
-    Fault::new(
-        ErrorKind::Arithmetic,
-        alloc::format!("{name}: the result is out of range"),
-    )
+    Fault::new(ErrorKind::Arithmetic, alloc::format!("{name}: the result is out of range"))
 }
 
 fn division_by_zero(name: &str) -> Fault {
-    Fault::new(
-        ErrorKind::Arithmetic,
-        alloc::format!("{name}: division by zero"),
-    )
+    Fault::new(ErrorKind::Arithmetic, alloc::format!("{name}: division by zero"))
 }
 
 /// Two numbers, at least one of them fixed. (Operators on two ints are every executor's own.)
@@ -62,15 +56,8 @@ pub(super) fn mul(args: &[Value]) -> Outcome {
 }
 
 pub(super) fn div(args: &[Value]) -> Outcome {
-    let zero = args
-        .get(1)
-        .is_some_and(|b| matches!(b, Value::Fixed(Fx::ZERO) | Value::Int(0)));
-    both(
-        "/",
-        args,
-        Fx::checked_div,
-        if zero { division_by_zero } else { overflow },
-    )
+    let zero = args.get(1).is_some_and(|b| matches!(b, Value::Fixed(Fx::ZERO) | Value::Int(0)));
+    both("/", args, Fx::checked_div, if zero { division_by_zero } else { overflow })
 }
 
 pub(super) fn rem(args: &[Value]) -> Outcome {
@@ -139,11 +126,7 @@ fn choose(name: &str, args: &[Value], keep_first: fn(Ordering) -> bool) -> Outco
     let order = compare(a, b).ok_or_else(|| wrong_types(name, args))?;
     let chosen = if keep_first(order) { a } else { b };
     let mixed = a.kind() != b.kind();
-    if mixed {
-        fixed_of(name, chosen).map(Value::Fixed)
-    } else {
-        Ok(chosen.clone())
-    }
+    if mixed { fixed_of(name, chosen).map(Value::Fixed) } else { Ok(chosen.clone()) }
 }
 
 pub(super) fn min(args: &[Value]) -> Outcome {
@@ -159,10 +142,7 @@ pub(super) fn clamp(args: &[Value]) -> Outcome {
         return Err(wrong_types("clamp", args));
     };
     if compare(low, high) == Some(Ordering::Greater) {
-        return Err(Fault::new(
-            ErrorKind::Argument,
-            "clamp: the bounds are swapped",
-        ));
+        return Err(Fault::new(ErrorKind::Argument, "clamp: the bounds are swapped"));
     }
     min(&[max(&[value.clone(), low.clone()])?, high.clone()])
 }
@@ -218,8 +198,5 @@ pub(super) fn atan2(args: &[Value]) -> Outcome {
     let [y, x] = args else {
         return Err(wrong_types("atan2", args));
     };
-    Ok(Value::Fixed(Fx::atan2(
-        fixed_of("atan2", y)?,
-        fixed_of("atan2", x)?,
-    )))
+    Ok(Value::Fixed(Fx::atan2(fixed_of("atan2", y)?, fixed_of("atan2", x)?)))
 }

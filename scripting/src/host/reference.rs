@@ -17,12 +17,7 @@ pub fn reference() -> String {
 fn write_reference(page: &mut String) -> core::fmt::Result {
     writeln!(page, "# Handlers\n\nThe last parameters may be left out.\n")?;
     for kind in EventKind::ALL {
-        writeln!(
-            page,
-            "- `fn {}({})`",
-            kind.handler(),
-            kind.parameters().join(", ")
-        )?;
+        writeln!(page, "- `fn {}({})`", kind.handler(), kind.parameters().join(", "))?;
     }
     writeln!(page, "\n# Names\n\n| name | kind | |\n| --- | --- | --- |")?;
     for name in NAMES {
@@ -33,16 +28,11 @@ fn write_reference(page: &mut String) -> core::fmt::Result {
         "\n# Functions and operators\n\n| | gives | gas | |\n| --- | --- | --- | --- |"
     )?;
     for function in FUNCTIONS {
-        let HostFunction {
-            result, gas, doc, ..
-        } = function;
+        let HostFunction { result, gas, doc, .. } = function;
         let signature = function.signature().replace('|', "\\|");
         writeln!(page, "| `{signature}` | {result} | {gas} | {doc} |")?;
     }
-    writeln!(
-        page,
-        "\n# Properties\n\n| property | kind | write | |\n| --- | --- | --- | --- |"
-    )?;
+    writeln!(page, "\n# Properties\n\n| property | kind | write | |\n| --- | --- | --- | --- |")?;
     for property in PROPERTIES {
         let write = match (property.is_writable(), property.of) {
             (false, _) => "no",
@@ -64,10 +54,8 @@ impl HostFunction {
             [(_, a)] if is_operator => format!("{}{a}", self.name),
             [(_, a), (_, b)] if is_operator => format!("{a} {} {b}", self.name),
             arguments => {
-                let list: Vec<_> = arguments
-                    .iter()
-                    .map(|(name, kind)| format!("{name}: {kind}"))
-                    .collect();
+                let list: Vec<_> =
+                    arguments.iter().map(|(name, kind)| format!("{name}: {kind}")).collect();
                 format!("{}({})", self.name, list.join(", "))
             }
         }

@@ -207,33 +207,13 @@ const fn name(
     value: Option<metatopia_math::Fx>,
     doc: &'static str,
 ) -> HostName {
-    HostName {
-        name,
-        kind,
-        doc,
-        value,
-    }
+    HostName { name, kind, doc, value }
 }
 
 /// Names that every script knows.
 pub const NAMES: &[HostName] = &[
     name("self_", Object, None, "the object that the script runs on"),
-    name(
-        "state",
-        State,
-        None,
-        "the script's persistent variables: state.n = 1; () removes one",
-    ),
-    name(
-        "PI",
-        Fixed,
-        Some(metatopia_math::Fx::PI),
-        "half a turn in radians",
-    ),
-    name(
-        "TAU",
-        Fixed,
-        Some(metatopia_math::Fx::TAU),
-        "a full turn in radians",
-    ),
+    name("state", State, None, "the script's persistent variables: state.n = 1; () removes one"),
+    name("PI", Fixed, Some(metatopia_math::Fx::PI), "half a turn in radians"),
+    name("TAU", Fixed, Some(metatopia_math::Fx::TAU), "a full turn in radians"),
 ];

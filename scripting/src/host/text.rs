@@ -65,9 +65,9 @@ pub(super) fn ends_with(args: &[Value]) -> Outcome {
 
 pub(super) fn index_of(args: &[Value]) -> Outcome {
     match args {
-        [Value::Text(text), Value::Text(part)] => Ok(text
-            .find(part.as_str())
-            .map_or(Value::Unit, |at| int(text[..at].chars().count()))),
+        [Value::Text(text), Value::Text(part)] => {
+            Ok(text.find(part.as_str()).map_or(Value::Unit, |at| int(text[..at].chars().count())))
+        }
         _ => Err(wrong_types("index_of", args)),
     }
 }
@@ -103,9 +103,7 @@ pub(super) fn upper(args: &[Value]) -> Outcome {
 }
 
 pub(super) fn trim(args: &[Value]) -> Outcome {
-    changed("trim", args, |text| {
-        text.trim_matches([' ', '\t', '\n']).into()
-    })
+    changed("trim", args, |text| text.trim_matches([' ', '\t', '\n']).into())
 }
 
 pub(super) fn split(args: &[Value]) -> Outcome {
@@ -113,10 +111,9 @@ pub(super) fn split(args: &[Value]) -> Outcome {
         [Value::Text(text), Value::Text(by)] if by.is_empty() => {
             text.chars().map(|c| Value::Text(c.into())).collect()
         }
-        [Value::Text(text), Value::Text(by)] => text
-            .split(by.as_str())
-            .map(|part| Value::Text(part.into()))
-            .collect(),
+        [Value::Text(text), Value::Text(by)] => {
+            text.split(by.as_str()).map(|part| Value::Text(part.into())).collect()
+        }
         _ => return Err(wrong_types("split", args)),
     };
     Ok(Value::Array(parts))

@@ -18,10 +18,7 @@ pub(super) fn vec2(args: &[Value]) -> Outcome {
     let [x, y] = args else {
         return Err(wrong_types("vec2", args));
     };
-    Ok(Value::Vec2(Vec2::new(
-        fixed_of("vec2", x)?,
-        fixed_of("vec2", y)?,
-    )))
+    Ok(Value::Vec2(Vec2::new(fixed_of("vec2", x)?, fixed_of("vec2", y)?)))
 }
 
 pub(super) fn add(args: &[Value]) -> Outcome {
@@ -111,9 +108,9 @@ pub(super) fn dot(args: &[Value]) -> Outcome {
 
 pub(super) fn rotate(args: &[Value]) -> Outcome {
     match args {
-        [Value::Vec2(a), radians] => Ok(Value::Vec2(
-            a.rotate(Angle::from_radians(fixed_of("rotate", radians)?)),
-        )),
+        [Value::Vec2(a), radians] => {
+            Ok(Value::Vec2(a.rotate(Angle::from_radians(fixed_of("rotate", radians)?))))
+        }
         _ => Err(wrong_types("rotate", args)),
     }
 }

@@ -71,9 +71,7 @@ impl Licence {
     /// See [`LicenceError`].
     pub fn parse(expression: &str) -> Result<Self, LicenceError> {
         if expression.len() > LICENCE_BYTES_MAX {
-            return Err(LicenceError::Bytes {
-                bytes: expression.len(),
-            });
+            return Err(LicenceError::Bytes { bytes: expression.len() });
         }
         let parsed = Expression::parse_mode(expression, ParseMode::STRICT).map_err(|error| {
             LicenceError::Expression {
@@ -83,10 +81,7 @@ impl Licence {
         })?;
         let chosen = arms(&parsed)?.into_iter().find(is_copyleft);
         match chosen {
-            Some(arm) => Ok(Self {
-                expression: expression.into(),
-                chosen: show(&arm),
-            }),
+            Some(arm) => Ok(Self { expression: expression.into(), chosen: show(&arm) }),
             None => Err(LicenceError::NoCopyleft(expression.into())),
         }
     }
@@ -97,10 +92,7 @@ impl Licence {
         if self.chosen == expected {
             Ok(())
         } else {
-            Err(LicenceError::Choice {
-                stated: self.chosen.clone(),
-                expected,
-            })
+            Err(LicenceError::Choice { stated: self.chosen.clone(), expected })
         }
     }
 }
@@ -132,20 +124,14 @@ fn arms(expression: &Expression) -> Result<Vec<Arm>, LicenceError> {
 /// [`LICENCE_ARMS_MAX`], each of a few names.
 fn both(left: &[Arm], right: &[Arm]) -> Vec<Arm> {
     let pair = |l: &Arm, r: &Arm| l.union(r).cloned().collect();
-    left.iter()
-        .flat_map(|l| right.iter().map(move |r| pair(l, r)))
-        .collect()
+    left.iter().flat_map(|l| right.iter().map(move |r| pair(l, r))).collect()
 }
 
 /// Free licences of the list only, at least one of them copyleft.
 fn is_copyleft(arm: &Arm) -> bool {
-    let ids: Option<Vec<_>> = arm
-        .iter()
-        .map(|requirement| requirement.license.id())
-        .collect();
+    let ids: Option<Vec<_>> = arm.iter().map(|requirement| requirement.license.id()).collect();
     ids.is_some_and(|ids| {
-        ids.iter()
-            .all(|id| id.is_osi_approved() || id.is_fsf_free_libre())
+        ids.iter().all(|id| id.is_osi_approved() || id.is_fsf_free_libre())
             && ids.iter().any(|id| id.is_copyleft())
     })
 }

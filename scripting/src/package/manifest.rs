@@ -105,9 +105,7 @@ impl Manifest {
             return Err(ManifestError::Name(self.name.clone()));
         }
         if self.language != LANGUAGE {
-            return Err(ManifestError::Language {
-                found: self.language,
-            });
+            return Err(ManifestError::Language { found: self.language });
         }
         if self.files.is_empty() || self.files.len() > FILES_MAX {
             return Err(ManifestError::Files(self.files.len()));
@@ -124,11 +122,7 @@ impl Manifest {
         if self.authors.is_empty() || self.authors.len() > AUTHORS_MAX {
             return Err(ManifestError::Authors(self.authors.len()));
         }
-        match self
-            .authors
-            .iter()
-            .find(|author| !is_author_name(&author.name))
-        {
+        match self.authors.iter().find(|author| !is_author_name(&author.name)) {
             Some(author) => Err(ManifestError::Author(author.name.clone())),
             None => Ok(()),
         }
@@ -168,22 +162,10 @@ impl FromStr for Version {
         let mut numbers = text.split('.').map(|part| {
             let plain = part.bytes().all(|byte| byte.is_ascii_digit());
             let leading_zero = part.len() > 1 && part.starts_with('0');
-            if plain && !leading_zero {
-                part.parse().map_err(|_| bad())
-            } else {
-                Err(bad())
-            }
+            if plain && !leading_zero { part.parse().map_err(|_| bad()) } else { Err(bad()) }
         });
         let mut next = || numbers.next().unwrap_or_else(|| Err(bad()));
-        let version = Self {
-            major: next()?,
-            minor: next()?,
-            patch: next()?,
-        };
-        if numbers.next().is_some() {
-            Err(bad())
-        } else {
-            Ok(version)
-        }
+        let version = Self { major: next()?, minor: next()?, patch: next()? };
+        if numbers.next().is_some() { Err(bad()) } else { Ok(version) }
     }
 }

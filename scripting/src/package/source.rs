@@ -48,9 +48,7 @@ pub(super) fn check(bytes: Vec<u8>) -> Result<String, SourceError> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        SourceError::Utf8 {
-            line: 1 + valid.iter().filter(|byte| **byte == b'\n').count(),
-        }
+        SourceError::Utf8 { line: 1 + valid.iter().filter(|byte| **byte == b'\n').count() }
     })?;
     check_text(&text)?;
     Ok(text)
@@ -70,11 +68,7 @@ pub(super) fn check_text(text: &str) -> Result<(), SourceError> {
         }
         let hidden = |c: &char| is_hidden(*c) && *c != '\t';
         if let Some((column, found)) = (1..).zip(content.chars()).find(|(_, c)| hidden(c)) {
-            return Err(SourceError::Hidden {
-                line,
-                column,
-                found,
-            });
+            return Err(SourceError::Hidden { line, column, found });
         }
     }
     Ok(())

@@ -38,8 +38,7 @@ impl Scene {
     /// [`ErrorKind::Argument`] for a topic longer than [`TOPIC_BYTES_MAX`], or data that no
     /// script can hold.
     pub fn send(&mut self, to: ObjectId, topic: &str, data: Value) -> Result<(), Fault> {
-        data.check()
-            .map_err(|error| Fault::new(ErrorKind::Argument, format!("data: {error}")))?;
+        data.check().map_err(|error| Fault::new(ErrorKind::Argument, format!("data: {error}")))?;
         let topic = short("a topic", topic, TOPIC_BYTES_MAX)?;
         self.queue(Effect::Send { to, topic, data })
     }
@@ -74,10 +73,7 @@ impl Scene {
         }
         // Below 2^49 times 60.
         let ticks = (seconds.to_bits().unsigned_abs() * TICKS_PER_SECOND).div_ceil(1 << 32);
-        self.queue(Effect::Timer {
-            name,
-            ticks: ticks.max(1),
-        })
+        self.queue(Effect::Timer { name, ticks: ticks.max(1) })
     }
 
     /// Stops a timer; nothing happens if there is none.

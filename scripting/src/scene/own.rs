@@ -12,13 +12,7 @@ impl Scene {
     /// [`ErrorKind::Gone`] if the own object is no longer there; so for all writes to it.
     pub fn set_pos(&mut self, pos: Vec2) -> Result<(), Fault> {
         let same = self.object(self.object)?.pos == pos;
-        self.write(
-            same,
-            Own {
-                pos: Some(pos),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { pos: Some(pos), ..Own::default() });
         Ok(())
     }
 
@@ -28,13 +22,7 @@ impl Scene {
     /// As [`Scene::set_pos`].
     pub fn set_angle(&mut self, angle: Angle) -> Result<(), Fault> {
         let same = self.object(self.object)?.angle == angle;
-        self.write(
-            same,
-            Own {
-                angle: Some(angle),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { angle: Some(angle), ..Own::default() });
         Ok(())
     }
 
@@ -44,13 +32,7 @@ impl Scene {
     /// As [`Scene::set_pos`].
     pub fn set_velocity(&mut self, velocity: Vec2) -> Result<(), Fault> {
         let same = self.object(self.object)?.velocity == velocity;
-        self.write(
-            same,
-            Own {
-                velocity: Some(velocity),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { velocity: Some(velocity), ..Own::default() });
         Ok(())
     }
 
@@ -60,13 +42,7 @@ impl Scene {
     /// As [`Scene::set_pos`].
     pub fn set_spin(&mut self, spin: Fx) -> Result<(), Fault> {
         let same = self.object(self.object)?.spin == spin;
-        self.write(
-            same,
-            Own {
-                spin: Some(spin),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { spin: Some(spin), ..Own::default() });
         Ok(())
     }
 
@@ -75,20 +51,12 @@ impl Scene {
     /// # Errors
     /// As [`Scene::set_pos`], and [`ErrorKind::Argument`] for a number outside 0 to 0xFFFFFF.
     pub fn set_color(&mut self, color: i64) -> Result<(), Fault> {
-        let color = u32::try_from(color)
-            .ok()
-            .filter(|color| *color <= 0x00FF_FFFF);
+        let color = u32::try_from(color).ok().filter(|color| *color <= 0x00FF_FFFF);
         let color = color.ok_or_else(|| {
             Fault::new(ErrorKind::Argument, "a color is 0 to 0xFFFFFF, as 0xRRGGBB")
         })?;
         let same = self.object(self.object)?.color == color;
-        self.write(
-            same,
-            Own {
-                color: Some(color),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { color: Some(color), ..Own::default() });
         Ok(())
     }
 
@@ -100,13 +68,7 @@ impl Scene {
     pub fn set_text(&mut self, text: &str) -> Result<(), Fault> {
         let text = short("a sign", text, SIGN_BYTES_MAX)?;
         let same = self.object(self.object)?.text == text;
-        self.write(
-            same,
-            Own {
-                text: Some(text),
-                ..Own::default()
-            },
-        );
+        self.write(same, Own { text: Some(text), ..Own::default() });
         Ok(())
     }
 

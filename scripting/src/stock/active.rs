@@ -44,9 +44,7 @@ std::thread_local! {
 pub(super) fn run<T>(active: Active, script: impl FnOnce() -> T) -> (Result<T, String>, Active) {
     ACTIVE.set(Some(active));
     let result = quietly(script);
-    let active = ACTIVE
-        .take()
-        .expect("it was set above, and is taken nowhere else");
+    let active = ACTIVE.take().expect("it was set above, and is taken nowhere else");
     (result, active)
 }
 
@@ -65,10 +63,7 @@ fn words(cause: &(dyn Any + Send)) -> String {
 pub(super) fn with<T>(work: impl FnOnce(&mut Active) -> Result<T, Fault>) -> Result<T, Fault> {
     ACTIVE.with_borrow_mut(|active| match active {
         Some(active) => work(active),
-        None => Err(Fault::new(
-            ErrorKind::Panic,
-            "no script runs on this thread",
-        )),
+        None => Err(Fault::new(ErrorKind::Panic, "no script runs on this thread")),
     })
 }
 
@@ -79,13 +74,7 @@ pub(super) fn charge(gas: u64) -> Result<(), Fault> {
 
 impl Active {
     pub(super) fn new(scene: Option<Scene>, globals: Arc<Globals>, gas: u64) -> Self {
-        Self {
-            scene,
-            globals,
-            gas_left: gas,
-            out_of_gas: false,
-            accesses: 0,
-        }
+        Self { scene, globals, gas_left: gas, out_of_gas: false, accesses: 0 }
     }
 
     pub(super) fn charge(&mut self, gas: u64) -> Result<(), Fault> {
@@ -118,10 +107,7 @@ impl Active {
 /// A fault as the interpreter passes it on; it adds the place.
 pub(super) fn raise(fault: Fault) -> Box<rhai::EvalAltResult> {
     let token = Dynamic::from(Raised(fault));
-    Box::new(rhai::EvalAltResult::ErrorRuntime(
-        token,
-        rhai::Position::NONE,
-    ))
+    Box::new(rhai::EvalAltResult::ErrorRuntime(token, rhai::Position::NONE))
 }
 
 /// A fault on its way through the interpreter.

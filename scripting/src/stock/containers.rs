@@ -46,10 +46,7 @@ pub(super) fn register(engine: &mut Engine) {
 fn gas_of(name: &str, first: Kind) -> impl Fn(usize) -> Result<()> + Copy + Send + Sync + use<> {
     let entry = FUNCTIONS.iter().find(|function| {
         let executor = matches!(function.run, Run::Executor);
-        let takes = function
-            .arguments
-            .first()
-            .is_some_and(|(_, kind)| *kind == first);
+        let takes = function.arguments.first().is_some_and(|(_, kind)| *kind == first);
         executor && takes && function.name == name
     });
     let gas = entry.expect("each function here is in the table").gas;
@@ -141,16 +138,11 @@ fn register_array_questions(engine: &mut Engine) {
 
 fn register_maps(engine: &mut Engine) {
     let charge = gas_of("len", Kind::Map);
-    changes("len", false).register_into_engine(engine, move |map: &mut Map| {
-        charge(0).map(|()| count(map.len()))
-    });
+    changes("len", false)
+        .register_into_engine(engine, move |map: &mut Map| charge(0).map(|()| count(map.len())));
     let charge = gas_of("keys", Kind::Map);
     changes("keys", false).register_into_engine(engine, move |map: &mut Map| {
-        charge(map.len()).map(|()| {
-            map.keys()
-                .map(|name| name.as_str().into())
-                .collect::<Array>()
-        })
+        charge(map.len()).map(|()| map.keys().map(|name| name.as_str().into()).collect::<Array>())
     });
     let charge = gas_of("values", Kind::Map);
     changes("values", false).register_into_engine(engine, move |map: &mut Map| {
@@ -171,9 +163,8 @@ fn register_maps(engine: &mut Engine) {
         },
     );
     let charge = gas_of("clear", Kind::Map);
-    changes("clear", true).register_into_engine(engine, move |map: &mut Map| {
-        charge(map.len()).map(|()| map.clear())
-    });
+    changes("clear", true)
+        .register_into_engine(engine, move |map: &mut Map| charge(map.len()).map(|()| map.clear()));
     for (name, wanted) in [("==", true), ("!=", false)] {
         let charge = gas_of(name, Kind::Map);
         changes(name, false).register_into_engine(
@@ -194,11 +185,7 @@ fn count(elements: usize) -> INT {
 
 /// A place among `elements`; below zero it counts from the end.
 fn place_in(elements: usize, place: INT) -> Result<usize> {
-    let from_start = if place < 0 {
-        place.checked_add(count(elements))
-    } else {
-        Some(place)
-    };
+    let from_start = if place < 0 { place.checked_add(count(elements)) } else { Some(place) };
     let found = from_start.and_then(|place| usize::try_from(place).ok());
     found.filter(|place| *place < elements).ok_or_else(|| {
         let message = alloc::format!("there is no place {place} in this array");
@@ -207,10 +194,7 @@ fn place_in(elements: usize, place: INT) -> Result<usize> {
 }
 
 fn values(array: &Array) -> Result<Vec<Value>> {
-    array
-        .iter()
-        .map(|value| to_value(value).map_err(raise))
-        .collect()
+    array.iter().map(|value| to_value(value).map_err(raise)).collect()
 }
 
 fn position(array: &Array, value: &Dynamic) -> Result<Option<usize>> {
@@ -227,16 +211,9 @@ fn position(array: &Array, value: &Dynamic) -> Result<Option<usize>> {
 /// calls back into the script, loses its errors, and then falls back on an order that differs
 /// between builds.
 fn sort(array: &mut Array) -> core::result::Result<(), Fault> {
-    let mixed = || {
-        Fault::new(
-            ErrorKind::Type,
-            "sort: only numbers, or only strings, have an order",
-        )
-    };
-    let keys: Vec<Value> = array
-        .iter()
-        .map(to_value)
-        .collect::<core::result::Result<_, _>>()?;
+    let mixed =
+        || Fault::new(ErrorKind::Type, "sort: only numbers, or only strings, have an order");
+    let keys: Vec<Value> = array.iter().map(to_value).collect::<core::result::Result<_, _>>()?;
     if let Some(first) = keys.first()
         && !keys.iter().all(|key| host::order(first, key).is_some())
     {

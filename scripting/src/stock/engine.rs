@@ -34,17 +34,8 @@ const BYTES_PER_GAS: usize = 256;
 const ACCESSES_PER_SUM: u32 = 16;
 
 /// Symbols that could reach around the table.
-const REMOVED: [&str; 9] = [
-    "eval",
-    "Fn",
-    "call",
-    "curry",
-    "is_shared",
-    "is_def_var",
-    "is_def_fn",
-    "print",
-    "debug",
-];
+const REMOVED: [&str; 9] =
+    ["eval", "Fn", "call", "curry", "is_shared", "is_def_var", "is_def_fn", "print", "debug"];
 
 /// The one interpreter; every handler shares it.
 pub(super) fn engine() -> &'static Engine {
@@ -52,10 +43,7 @@ pub(super) fn engine() -> &'static Engine {
     &ENGINE
 }
 
-#[expect(
-    deprecated,
-    reason = "the parser's and resolver's hooks are marked so to say: volatile"
-)]
+#[expect(deprecated, reason = "the parser's and resolver's hooks are marked so to say: volatile")]
 fn build() -> Engine {
     let seed = Some(HASHING_SEED);
     assert!(
@@ -119,9 +107,7 @@ fn variable(
         if index == 0 {
             return active.global(name).map(Some);
         }
-        let bytes = scope
-            .get(name)
-            .map_or(Ok(0), |value| Ok(Size::of(value)?.bytes))?;
+        let bytes = scope.get(name).map_or(Ok(0), |value| Ok(Size::of(value)?.bytes))?;
         active.charge((bytes / BYTES_PER_GAS) as u64)?;
         Ok(None)
     });

@@ -22,11 +22,7 @@ pub(super) struct Failure {
 impl Failure {
     /// A failure of which no place is known.
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            fault: Fault::new(kind, message),
-            at: Position::NONE,
-            trace: vec![],
-        }
+        Self { fault: Fault::new(kind, message), at: Position::NONE, trace: vec![] }
     }
 
     /// The same at another place, if none is known.
@@ -44,11 +40,7 @@ impl Failure {
             inner = next;
         }
         trace.reverse();
-        Self {
-            fault: fault_of(inner),
-            at: inner.position(),
-            trace,
-        }
+        Self { fault: fault_of(inner), at: inner.position(), trace }
     }
 }
 
@@ -107,9 +99,5 @@ fn words(error: &EvalAltResult) -> String {
     let place = format!(" ({})", error.position());
     let text = text.strip_suffix(place.as_str()).unwrap_or(&text);
     let names = registry::names_of_types();
-    names
-        .iter()
-        .fold(text.into(), |text: String, (path, name)| {
-            text.replace(path, name)
-        })
+    names.iter().fold(text.into(), |text: String, (path, name)| text.replace(path, name))
 }

@@ -34,13 +34,9 @@ pub(super) struct Lint {
 /// Looks at a whole source. Gives the values of its literals by name (`#1.5`).
 pub(super) fn lint(ast: &AST) -> Result<BTreeMap<String, Dynamic>, Vec<Diagnostic>> {
     let mut lint = Lint::default();
-    let functions: Vec<_> = ast
-        .iter_fn_def()
-        .filter(|f| !f.name.starts_with("anon$"))
-        .collect();
+    let functions: Vec<_> = ast.iter_fn_def().filter(|f| !f.name.starts_with("anon$")).collect();
     for function in &functions {
-        lint.functions
-            .insert((function.name.to_string(), function.params.len()));
+        lint.functions.insert((function.name.to_string(), function.params.len()));
     }
     lint.top_level(ast.statements());
     for function in functions {
@@ -49,22 +45,14 @@ pub(super) fn lint(ast: &AST) -> Result<BTreeMap<String, Dynamic>, Vec<Diagnosti
     lint.found.sort();
     lint.found.dedup();
     lint.found.truncate(DIAGNOSTICS_MAX);
-    if lint.found.is_empty() {
-        Ok(lint.literals)
-    } else {
-        Err(lint.found)
-    }
+    if lint.found.is_empty() { Ok(lint.literals) } else { Err(lint.found) }
 }
 
 /// A diagnostic at a place of the interpreter's.
 pub(super) fn diagnostic(at: Position, message: impl Into<String>) -> Diagnostic {
     let small = |number: Option<usize>| u32::try_from(number.unwrap_or(0)).unwrap_or(u32::MAX);
     let (line, column) = (small(at.line()), small(at.position()));
-    Diagnostic {
-        line,
-        column,
-        message: message.into(),
-    }
+    Diagnostic { line, column, message: message.into() }
 }
 
 impl Lint {
@@ -104,20 +92,11 @@ impl Lint {
     fn function(&mut self, function: &Arc<ScriptFuncDef>) {
         let (name, at) = (function.name.as_str(), function.body.start_position());
         if function.this_type.is_some() {
-            self.complain(
-                at,
-                format!("{name}: functions of a type are not part of the language"),
-            );
+            self.complain(at, format!("{name}: functions of a type are not part of the language"));
         }
         let parameters = function.params.len();
-        if FUNCTIONS
-            .iter()
-            .any(|f| f.name == name && f.arguments.len() == parameters)
-        {
-            self.complain(
-                at,
-                format!("{name} is a function of the world: choose another name"),
-            );
+        if FUNCTIONS.iter().any(|f| f.name == name && f.arguments.len() == parameters) {
+            self.complain(at, format!("{name} is a function of the world: choose another name"));
         }
         for parameter in &function.params {
             self.free_name(parameter, at);
@@ -129,17 +108,11 @@ impl Lint {
     }
 
     fn handler(&mut self, name: &str, parameters: usize, at: Position) {
-        let Some(kind) = EventKind::ALL
-            .into_iter()
-            .find(|kind| kind.handler() == name)
-        else {
+        let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.handler() == name) else {
             let names = EventKind::ALL.into_iter().map(EventKind::handler);
             let hint = closest(name, names);
             let all = EventKind::ALL.map(EventKind::handler).join(", ");
-            self.complain(
-                at,
-                format!("there is no event for {name}{hint}; there are {all}"),
-            );
+            self.complain(at, format!("there is no event for {name}{hint}; there are {all}"));
             return;
         };
         let most = kind.parameters();
@@ -150,17 +123,8 @@ impl Lint {
             };
             self.complain(at, message);
         }
-        if self
-            .functions
-            .iter()
-            .filter(|(other, _)| other == name)
-            .count()
-            > 1
-        {
-            self.complain(
-                at,
-                format!("there are several functions {name}: which is the handler?"),
-            );
+        if self.functions.iter().filter(|(other, _)| other == name).count() > 1 {
+            self.complain(at, format!("there are several functions {name}: which is the handler?"));
         }
     }
 
@@ -211,19 +175,15 @@ impl Lint {
             Stmt::BreakLoop(value, _, _) | Stmt::Return(value, _, _) => {
                 value.iter().for_each(|value| self.expression(value));
             }
-            Stmt::Switch(_, at) => self.complain(
-                *at,
-                "switch is not part of the language yet: use if and else if",
-            ),
+            Stmt::Switch(_, at) => {
+                self.complain(*at, "switch is not part of the language yet: use if and else if")
+            }
             Stmt::TryCatch(_, at) => self.complain(
                 *at,
                 "try and catch are not part of the language: a call that fails changes nothing",
             ),
             Stmt::Share(_) => self.closure(statement.position()),
-            other => self.complain(
-                other.position(),
-                "this statement is not part of the language",
-            ),
+            other => self.complain(other.position(), "this statement is not part of the language"),
         }
     }
 
@@ -269,16 +229,10 @@ impl Lint {
                 }
             }
             Expr::ThisPtr(at) => {
-                self.complain(
-                    *at,
-                    "this is not part of the language: self_ is the own object",
-                );
+                self.complain(*at, "this is not part of the language: self_ is the own object");
             }
             other => {
-                self.complain(
-                    other.position(),
-                    "this expression is not part of the language",
-                );
+                self.complain(other.position(), "this expression is not part of the language");
             }
         }
     }

@@ -86,9 +86,7 @@ fn overloads(function: &HostFunction) -> Vec<Vec<TypeId>> {
         all = all
             .into_iter()
             .flat_map(|first| {
-                types_of(*kind)
-                    .into_iter()
-                    .map(move |next| [&*first, &[next]].concat())
+                types_of(*kind).into_iter().map(move |next| [&*first, &[next]].concat())
             })
             .collect();
     }
@@ -142,35 +140,30 @@ fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: O
         },
     );
     // Handles may be constant: writing through one changes no variable.
-    FuncRegistration::new_setter(name)
-        .with_purity(true)
-        .register_into_engine(
-            engine,
-            move |object: &mut ObjectId, value: Dynamic| -> Result<()> {
-                let written = to_value(&value).and_then(|value| {
-                    active::with(|active| {
-                        let scene = active.scene()?;
-                        // After a call on a property the interpreter writes back what it read.
-                        if get(&scene.object(*object)?) == value {
-                            return Ok(());
-                        }
-                        let set = set.ok_or_else(|| read_only(name))?;
-                        if *object != scene.me() {
-                            return Err(not_own(name));
-                        }
-                        set(scene, &[value]).map(|_| ())
-                    })
-                });
-                written.map_err(raise)
-            },
-        );
+    FuncRegistration::new_setter(name).with_purity(true).register_into_engine(
+        engine,
+        move |object: &mut ObjectId, value: Dynamic| -> Result<()> {
+            let written = to_value(&value).and_then(|value| {
+                active::with(|active| {
+                    let scene = active.scene()?;
+                    // After a call on a property the interpreter writes back what it read.
+                    if get(&scene.object(*object)?) == value {
+                        return Ok(());
+                    }
+                    let set = set.ok_or_else(|| read_only(name))?;
+                    if *object != scene.me() {
+                        return Err(not_own(name));
+                    }
+                    set(scene, &[value]).map(|_| ())
+                })
+            });
+            written.map_err(raise)
+        },
+    );
 }
 
 fn read_only(name: &str) -> Fault {
-    Fault::new(
-        crate::ErrorKind::Argument,
-        alloc::format!("{name} cannot be written"),
-    )
+    Fault::new(crate::ErrorKind::Argument, alloc::format!("{name} cannot be written"))
 }
 
 fn not_own(name: &str) -> Fault {
@@ -191,18 +184,16 @@ fn register_state(engine: &mut Engine) {
             value.map(to_dynamic).map_err(raise)
         },
     );
-    FuncRegistration::new_index_setter()
-        .with_purity(true)
-        .register_into_engine(
-            engine,
-            |_: &mut StateRoot, name: ImmutableString, value: Dynamic| -> Result<()> {
-                let kept = to_value(&value).and_then(|value| {
-                    active::with(|active| {
-                        active.charge(gas_for(weight(&value)))?;
-                        active.scene()?.keep(name.as_str(), value)
-                    })
-                });
-                kept.map_err(raise)
-            },
-        );
+    FuncRegistration::new_index_setter().with_purity(true).register_into_engine(
+        engine,
+        |_: &mut StateRoot, name: ImmutableString, value: Dynamic| -> Result<()> {
+            let kept = to_value(&value).and_then(|value| {
+                active::with(|active| {
+                    active.charge(gas_for(weight(&value)))?;
+                    active.scene()?.keep(name.as_str(), value)
+                })
+            });
+            kept.map_err(raise)
+        },
+    );
 }

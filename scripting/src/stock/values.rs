@@ -66,10 +66,7 @@ fn convert(value: &Dynamic, levels: u32) -> Result<Value, Fault> {
         let values: Result<BTreeMap<_, _>, _> = values.iter().map(entry).collect();
         return values.map(Value::Map);
     }
-    Err(Fault::new(
-        ErrorKind::Type,
-        "a function, a range or state itself is no value to keep",
-    ))
+    Err(Fault::new(ErrorKind::Type, "a function, a range or state itself is no value to keep"))
 }
 
 /// Our value as the interpreter's.
@@ -121,9 +118,7 @@ impl Size {
     fn add(&mut self, value: &Dynamic, levels: u32) -> Result<(), Fault> {
         let deeper = || {
             let message = format!("arrays and maps nested deeper than {VALUE_DEPTH_MAX}");
-            levels
-                .checked_sub(1)
-                .ok_or_else(|| Fault::new(ErrorKind::Depth, message))
+            levels.checked_sub(1).ok_or_else(|| Fault::new(ErrorKind::Depth, message))
         };
         self.bytes += VALUE_BYTES;
         // Nearly all values are plain: this runs for each of them, at each access to a variable.
@@ -133,9 +128,7 @@ impl Size {
         if let Ok(values) = value.as_array_ref() {
             let levels = deeper()?;
             self.elements += values.len();
-            values
-                .iter()
-                .try_for_each(|value| self.add(value, levels))?;
+            values.iter().try_for_each(|value| self.add(value, levels))?;
         } else if let Ok(values) = value.as_map_ref() {
             let levels = deeper()?;
             self.entries += values.len();

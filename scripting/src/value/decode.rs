@@ -11,16 +11,12 @@ use serde::{
 use super::Value;
 use crate::limits::VALUE_DEPTH_MAX;
 
-const VARIANTS: &[&str] = &[
-    "Unit", "Bool", "Int", "Fixed", "Vec2", "Text", "Object", "Array", "Map",
-];
+const VARIANTS: &[&str] =
+    &["Unit", "Bool", "Int", "Fixed", "Vec2", "Text", "Object", "Array", "Map"];
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Nested {
-            levels: VALUE_DEPTH_MAX,
-        }
-        .deserialize(deserializer)
+        Nested { levels: VALUE_DEPTH_MAX }.deserialize(deserializer)
     }
 }
 
@@ -33,9 +29,7 @@ struct Nested {
 impl Nested {
     fn inner<E: de::Error>(self) -> Result<Self, E> {
         let levels = self.levels.checked_sub(1);
-        levels
-            .map(|levels| Self { levels })
-            .ok_or_else(|| E::custom("nested too deeply"))
+        levels.map(|levels| Self { levels }).ok_or_else(|| E::custom("nested too deeply"))
     }
 }
 

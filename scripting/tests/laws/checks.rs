@@ -11,9 +11,7 @@ use crate::stage::{draft, handler};
 
 /// The first complaint about a source.
 fn first(source: &str) -> String {
-    check(source)
-        .first()
-        .map_or_else(|| "none".into(), ToString::to_string)
+    check(source).first().map_or_else(|| "none".into(), ToString::to_string)
 }
 
 #[test]
@@ -28,18 +26,9 @@ fn a_good_source_has_no_complaints() {
 
 #[test]
 fn syntax_errors_have_line_and_column() {
-    assert_eq!(
-        first("fn on_start() {\n  let = 1;\n}"),
-        "2:7: Expecting name of a variable"
-    );
-    assert_eq!(
-        first("fn on_start() {\n  say(\"a)\n}"),
-        "2:7: Open string is not terminated"
-    );
-    assert_eq!(
-        first("fn on_start() {"),
-        "1:16: Expecting '}' to terminate this block"
-    );
+    assert_eq!(first("fn on_start() {\n  let = 1;\n}"), "2:7: Expecting name of a variable");
+    assert_eq!(first("fn on_start() {\n  say(\"a)\n}"), "2:7: Open string is not terminated");
+    assert_eq!(first("fn on_start() {"), "1:16: Expecting '}' to terminate this block");
 }
 
 #[test]
@@ -47,22 +36,13 @@ fn unknown_handlers_are_errors_with_a_suggestion() {
     let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer";
     let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
     assert_eq!(first("fn on_tuch(who) {}"), expected);
-    assert_eq!(
-        first("fn on_xyzzy() {}"),
-        format!("1:15: there is no event for on_xyzzy; {all}")
-    );
+    assert_eq!(first("fn on_xyzzy() {}"), format!("1:15: there is no event for on_xyzzy; {all}"));
 }
 
 #[test]
 fn handlers_may_leave_out_parameters_but_not_add_any() {
-    assert_eq!(
-        first("fn on_touch() {} fn on_message(from, topic) {}"),
-        "none"
-    );
-    assert_eq!(
-        first("fn on_start(x) {}"),
-        "1:16: on_start takes no parameters"
-    );
+    assert_eq!(first("fn on_touch() {} fn on_message(from, topic) {}"), "none");
+    assert_eq!(first("fn on_start(x) {}"), "1:16: on_start takes no parameters");
     assert_eq!(
         first("fn on_touch(a, b, c, d) {}"),
         "1:25: on_touch takes at most 3: other, at, impulse"
@@ -87,31 +67,19 @@ fn literals_out_of_range_are_errors_with_their_place() {
         format!("2:11: 9223372036854775808: {at}")
     );
     // There are no exponents: this is a 1, and then a name.
-    assert_eq!(
-        first("const A = 1e3;"),
-        "1:12: Expecting ';' to terminate this statement"
-    );
+    assert_eq!(first("const A = 1e3;"), "1:12: Expecting ';' to terminate this statement");
 }
 
 #[test]
 fn unknown_names_are_errors_with_a_suggestion() {
     for (source, complaint) in [
-        (
-            "fn on_start() {\n say(nmae);\n}",
-            "2:6: there is no variable nmae",
-        ),
+        ("fn on_start() {\n say(nmae);\n}", "2:6: there is no variable nmae"),
         (
             "const SPEED = 1;\nfn on_start() { SPEDE }",
             "2:17: there is no variable SPEDE: did you mean SPEED?",
         ),
-        (
-            "fn on_start() { sya(1); }",
-            "1:17: there is no function sya: did you mean say?",
-        ),
-        (
-            "fn on_start() { say(); }",
-            "1:17: say does not take 0 arguments: say(text: string)",
-        ),
+        ("fn on_start() { sya(1); }", "1:17: there is no function sya: did you mean say?"),
+        ("fn on_start() { say(); }", "1:17: say does not take 0 arguments: say(text: string)"),
         (
             "fn f(x) {}\nfn on_start() { f(); }",
             "2:17: the function f of this script does not take 0 arguments",
@@ -130,10 +98,7 @@ fn unknown_names_are_errors_with_a_suggestion() {
             "fn on_start() { let state = 3; }",
             "1:17: state has a meaning already: choose another name",
         ),
-        (
-            "fn say(text) {}",
-            "1:14: say is a function of the world: choose another name",
-        ),
+        ("fn say(text) {}", "1:14: say is a function of the world: choose another name"),
         (
             "let x = 1;",
             "1:1: a variable outside of a function would be gone after the call: use const, or \
@@ -145,22 +110,10 @@ fn unknown_names_are_errors_with_a_suggestion() {
              handler such as on_start",
         ),
         ("const A = now();", "1:11: a constant cannot depend on now"),
-        (
-            "const A = state;",
-            "1:11: a constant cannot depend on state",
-        ),
-        (
-            "const A = 1;\nconst B = 1 / (A - 1);",
-            "2:13: Division by zero: 1 / 0",
-        ),
-        (
-            "const A = f(); fn f() { 1 }",
-            "1:11: a constant cannot call a function of the script",
-        ),
-        (
-            "const A = 1; const A = 2;",
-            "1:14: there are two constants A",
-        ),
+        ("const A = state;", "1:11: a constant cannot depend on state"),
+        ("const A = 1;\nconst B = 1 / (A - 1);", "2:13: Division by zero: 1 / 0"),
+        ("const A = f(); fn f() { 1 }", "1:11: a constant cannot call a function of the script"),
+        ("const A = 1; const A = 2;", "1:14: there are two constants A"),
     ] {
         assert_eq!(first(source), complaint, "{source}");
     }
@@ -179,10 +132,7 @@ fn complaints_are_collected_in_order() {
 fn a_package_that_does_not_compile_names_its_file() {
     let package = Package::build(draft("fn on_start() { a(); b(); }")).unwrap();
     let error: CompileError = RhaiHandler::new(&package).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "main.rhai:1:17: there is no function a (and 1 more)"
-    );
+    assert_eq!(error.to_string(), "main.rhai:1:17: there is no function a (and 1 more)");
 }
 
 #[test]
@@ -192,18 +142,10 @@ fn the_reference_lists_everything() {
         assert!(page.contains(kind.handler()));
     }
     for name in NAMES {
-        assert!(
-            page.contains(&format!("| `{}` | ", name.name)),
-            "{}",
-            name.name
-        );
+        assert!(page.contains(&format!("| `{}` | ", name.name)), "{}", name.name);
     }
     for function in FUNCTIONS {
-        assert!(
-            page.contains(&function.signature().replace('|', "\\|")),
-            "{}",
-            function.name
-        );
+        assert!(page.contains(&function.signature().replace('|', "\\|")), "{}", function.name);
         assert!(page.contains(function.doc), "{}", function.name);
     }
     for property in PROPERTIES {
@@ -218,11 +160,7 @@ fn the_table_has_no_entry_twice() {
     let mut seen = BTreeSet::new();
     for function in FUNCTIONS {
         let kinds: Vec<Kind> = function.arguments.iter().map(|(_, kind)| *kind).collect();
-        assert!(
-            seen.insert((function.name, kinds)),
-            "{}",
-            function.signature()
-        );
+        assert!(seen.insert((function.name, kinds)), "{}", function.signature());
         assert!(function.gas > 0, "{}", function.name);
         assert!(!function.doc.is_empty(), "{}", function.name);
     }
@@ -249,15 +187,8 @@ fn sample(kind: Kind) -> &'static str {
 #[test]
 fn every_function_of_the_table_can_be_called() {
     for function in FUNCTIONS {
-        let args: Vec<_> = function
-            .arguments
-            .iter()
-            .map(|(_, kind)| sample(*kind))
-            .collect();
-        let call = match (
-            &*args,
-            function.name.starts_with(|c: char| c.is_ascii_lowercase()),
-        ) {
+        let args: Vec<_> = function.arguments.iter().map(|(_, kind)| sample(*kind)).collect();
+        let call = match (&*args, function.name.starts_with(|c: char| c.is_ascii_lowercase())) {
             (args, true) => format!("{}({})", function.name, args.join(", ")),
             ([a], false) => format!("{}{a}", function.name),
             ([a, b], false) => format!("{a} {} {b}", function.name),

@@ -15,46 +15,26 @@ fn refused(source: &str, line: u32, words: &str) {
 fn fails(statements: &str, kind: ErrorKind) {
     let error = start(statements).expect_err(statements);
     assert_eq!(error.kind, kind, "{statements}: {error}");
-    assert!(
-        error.gas <= limits::GAS_PER_CALL_MAX,
-        "{statements}: {} gas",
-        error.gas
-    );
+    assert!(error.gas <= limits::GAS_PER_CALL_MAX, "{statements}: {} gas", error.gas);
     assert!(error.report.line > 0, "{statements}: {error}");
 }
 
 #[test]
 fn callbacks_that_would_leak_gas_are_refused() {
     refused("fn on_start() {\n let f = |x| x + 1;\n}", 2, "closures");
-    refused(
-        "fn on_start() {\n let k = 1; let f = |x| x + k;\n}",
-        2,
-        "closures",
-    );
+    refused("fn on_start() {\n let k = 1; let f = |x| x + k;\n}", 2, "closures");
     refused(
         "fn on_start() {\n [1].for_each(|x| { let i = 0; while i < 1500 { i += 1; } });\n}",
         2,
         "closures",
     );
-    refused(
-        "fn g(x) { x }\nfn on_start() {\n let f = g; f(1)\n}",
-        3,
-        "no variable g",
-    );
-    refused(
-        "fn on_start() {\n let f = Fn(\"on_start\"); f.call()\n}",
-        2,
-        "Fn",
-    );
+    refused("fn g(x) { x }\nfn on_start() {\n let f = g; f(1)\n}", 3, "no variable g");
+    refused("fn on_start() {\n let f = Fn(\"on_start\"); f.call()\n}", 2, "Fn");
 }
 
 #[test]
 fn a_sort_that_calls_back_is_refused_and_the_own_sort_is_stable() {
-    refused(
-        "fn on_start() {\n [3, 1].sort(|a, b| throw 1);\n}",
-        2,
-        "closures",
-    );
+    refused("fn on_start() {\n [3, 1].sort(|a, b| throw 1);\n}", 2, "closures");
     let part = start("let a = [2, 1.0, 1, 2.0]; a.sort(); state.kinds = a.to_string();").unwrap();
     let kinds = &part.state.unwrap().0["kinds"];
     assert_eq!(kinds.to_string(), "[1.0, 1, 2, 2.0]");
@@ -81,16 +61,8 @@ fn doors_out_of_the_language_do_not_exist() {
 
 #[test]
 fn syntax_whose_meaning_depends_on_hashes_is_refused() {
-    refused(
-        "fn on_chat(who, text) {\n switch text { \"a\" => 1, _ => 2 };\n}",
-        2,
-        "switch",
-    );
-    refused(
-        "fn on_start() {\n try { f() } catch (e) { state.e = e; }\n}",
-        2,
-        "try",
-    );
+    refused("fn on_chat(who, text) {\n switch text { \"a\" => 1, _ => 2 };\n}", 2, "switch");
+    refused("fn on_start() {\n try { f() } catch (e) { state.e = e; }\n}", 2, "try");
     refused("fn on_start() {\n this.x = 1;\n}", 2, "this");
 }
 
@@ -127,33 +99,18 @@ fn strings_arrays_and_maps_cannot_grow_without_end() {
     fails("let s = \"x\"; loop { s = `${s}${s}`; }", ErrorKind::Memory);
     fails("let a = []; loop { a.push(1); }", ErrorKind::Memory);
     fails("let a = [1]; loop { a += a; }", ErrorKind::Memory);
-    fails(
-        "let a = [0, 0]; loop { a[0] = a; a[1] = a; }",
-        ErrorKind::Depth,
-    );
+    fails("let a = [0, 0]; loop { a[0] = a; a[1] = a; }", ErrorKind::Depth);
     fails("let a = []; loop { a = [a]; }", ErrorKind::Depth);
     fails("let m = #{}; loop { m = #{m: m}; }", ErrorKind::Depth);
-    fails(
-        "let m = #{}; for i in 0..5000 { m[`k${i}`] = i; }",
-        ErrorKind::Memory,
-    );
-    fails(
-        "let m = #{}; for i in 0..5000 { m[`k${i}`] = [0, 1, 2, 3]; }",
-        ErrorKind::Memory,
-    );
+    fails("let m = #{}; for i in 0..5000 { m[`k${i}`] = i; }", ErrorKind::Memory);
+    fails("let m = #{}; for i in 0..5000 { m[`k${i}`] = [0, 1, 2, 3]; }", ErrorKind::Memory);
     fails(
         "let s = \"x\"; while s.len() < 2048 { s += s; }
          let a = []; for i in 0..64 { a += 0; } for i in 0..64 { a[i] = s + i; }",
         ErrorKind::Memory,
     );
-    fails(
-        "let a = split(\"x\".to_string(), \"\"); loop { a.insert(0, a); }",
-        ErrorKind::Depth,
-    );
-    fails(
-        "loop { state.list = (state.list ?? \"\") + \"xxxxxxxxxxxxxxxx\"; }",
-        ErrorKind::Memory,
-    );
+    fails("let a = split(\"x\".to_string(), \"\"); loop { a.insert(0, a); }", ErrorKind::Depth);
+    fails("loop { state.list = (state.list ?? \"\") + \"xxxxxxxxxxxxxxxx\"; }", ErrorKind::Memory);
 }
 
 #[test]
@@ -175,11 +132,7 @@ fn functions_inside_one_another_cannot_hold_much() {
 #[test]
 fn deeply_nested_sources_are_refused_when_parsed() {
     let nest = |open: &str, close: &str| {
-        format!(
-            "fn on_start() {{\n{}1{} }}",
-            open.repeat(5_000),
-            close.repeat(5_000)
-        )
+        format!("fn on_start() {{\n{}1{} }}", open.repeat(5_000), close.repeat(5_000))
     };
     for source in [
         nest("(", ")"),
@@ -194,10 +147,7 @@ fn deeply_nested_sources_are_refused_when_parsed() {
         nest("a.b[", "]"),
         format!("fn on_start() {{\n1{} }}", "+1".repeat(5_000)),
         format!("fn on_start() {{\nstate.x{} }}", ".x".repeat(5_000)),
-        format!(
-            "fn on_start() {{\nif false {{}} {} }}",
-            "else if false {} ".repeat(2_000)
-        ),
+        format!("fn on_start() {{\nif false {{}} {} }}", "else if false {} ".repeat(2_000)),
         format!("fn on_start() {{\n`{}`; }}", "${`".repeat(500)),
     ] {
         let found = check(&source);
@@ -207,11 +157,7 @@ fn deeply_nested_sources_are_refused_when_parsed() {
 
 #[test]
 fn names_that_differ_between_builds_cannot_be_seen() {
-    refused(
-        "fn on_start() {\n let f = |x| x; log(f.name);\n}",
-        2,
-        "closures",
-    );
+    refused("fn on_start() {\n let f = |x| x; log(f.name);\n}", 2, "closures");
     let error = start("let x = self_ + state;").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Type);
     assert!(!error.report.message.contains("::"), "{error}");

@@ -30,17 +30,11 @@ fn handles_show_their_objects() {
     assert_eq!(value("nearby(5)[1].name"), text("Ada"));
     assert_eq!(value("nearby(5)[1].kind"), text("avatar"));
     assert_eq!(value("nearby(5)[0].pos"), Value::Vec2(point("3", "0")));
-    assert_eq!(
-        value("nearby(5)[0].velocity.length()"),
-        Value::Fixed(Fx::ZERO)
-    );
+    assert_eq!(value("nearby(5)[0].velocity.length()"), Value::Fixed(Fx::ZERO));
     assert_eq!(value("nearby(5)[0].id"), Value::Int(2));
     assert_eq!(value("self_.id"), Value::Int(1));
     assert_eq!(value("self_.color"), Value::Int(0x80_80_80));
-    assert_eq!(
-        value("nearby(5)[0] == nearby(4)[0] && nearby(5)[0] != self_"),
-        Value::Bool(true)
-    );
+    assert_eq!(value("nearby(5)[0] == nearby(4)[0] && nearby(5)[0] != self_"), Value::Bool(true));
     assert_eq!(value("now()"), Value::Fixed(fx("1.5")));
 }
 
@@ -89,23 +83,15 @@ fn reading_or_writing_the_same_is_no_write() {
         "let x = self_.pos.x; let l = self_.pos.length(); self_.pos = self_.pos; self_.text = \"\";
          self_.name.len(); state.none = (); let y = state.none ?? 1;",
     );
-    assert_eq!(
-        part.map(|part| (part.own, part.state)),
-        Ok((Own::default(), None))
-    );
+    assert_eq!(part.map(|part| (part.own, part.state)), Ok((Own::default(), None)));
 }
 
 #[test]
 fn earlier_writes_of_the_tick_are_seen() {
     let handler = handler("fn on_start() { state.pos = self_.pos; self_.pos.x += 1; }");
     let view: Arc<dyn View> = Arc::new(world());
-    let (state, own) = (
-        Arc::new(State::default()),
-        Own {
-            pos: Some(point("7", "8")),
-            ..Own::default()
-        },
-    );
+    let (state, own) =
+        (Arc::new(State::default()), Own { pos: Some(point("7", "8")), ..Own::default() });
     let part = handler.call(&Call {
         view: &view,
         script: ScriptId(1),
@@ -126,10 +112,7 @@ fn earlier_writes_of_the_tick_are_seen() {
 #[test]
 fn other_objects_cannot_be_written() {
     for (statement, words) in [
-        (
-            "let o = nearby(5)[0]; o.pos = vec2(1, 1);",
-            "another object",
-        ),
+        ("let o = nearby(5)[0]; o.pos = vec2(1, 1);", "another object"),
         ("self_.name = \"x\";", "name cannot be written"),
         ("self_.id += 1;", "id cannot be written"),
     ] {
@@ -154,34 +137,13 @@ fn effects_come_in_the_order_of_the_calls() {
             topic: "knock".into(),
             data: Value::Map([("n".into(), Value::Int(1))].into()),
         },
-        Effect::Push {
-            object: ME,
-            impulse: point("0", "1"),
-        },
-        Effect::Push {
-            object: ObjectId(2),
-            impulse: point("-1", "0.5"),
-        },
-        Effect::Timer {
-            name: "ring".into(),
-            ticks: 30,
-        },
-        Effect::Timer {
-            name: "now".into(),
-            ticks: 1,
-        },
-        Effect::Timer {
-            name: "odd".into(),
-            ticks: 1,
-        },
-        Effect::Cancel {
-            name: "ring".into(),
-        },
-        Effect::Send {
-            to: ME,
-            topic: "own".into(),
-            data: Value::Unit,
-        },
+        Effect::Push { object: ME, impulse: point("0", "1") },
+        Effect::Push { object: ObjectId(2), impulse: point("-1", "0.5") },
+        Effect::Timer { name: "ring".into(), ticks: 30 },
+        Effect::Timer { name: "now".into(), ticks: 1 },
+        Effect::Timer { name: "odd".into(), ticks: 1 },
+        Effect::Cancel { name: "ring".into() },
+        Effect::Send { to: ME, topic: "own".into(), data: Value::Unit },
     ];
     assert_eq!(part.unwrap().effects, expected);
 }
@@ -192,27 +154,17 @@ fn a_gone_object_is_an_error_that_can_be_asked_for() {
     small.things.truncate(1);
     let gone = |statement: &str| {
         let source = format!("fn on_message(from) {{ {statement} }}");
-        let event = Event::Message {
-            from: ObjectId(2),
-            topic: "t".into(),
-            data: Value::Unit,
-        };
+        let event = Event::Message { from: ObjectId(2), topic: "t".into(), data: Value::Unit };
         let mut small = world();
         small.things.truncate(1);
         run_in(small, &handler(&source), &event, State::default())
     };
     assert_eq!(gone("from.pos").unwrap_err().kind, ErrorKind::Gone);
-    assert_eq!(
-        gone("push(from, vec2(1, 0));").unwrap_err().kind,
-        ErrorKind::Gone
-    );
+    assert_eq!(gone("push(from, vec2(1, 0));").unwrap_err().kind, ErrorKind::Gone);
     assert!(gone("send(from, \"t\", 1);").is_ok());
     let part = gone("state.there = exists(from); state.here = exists(self_);").unwrap();
     let state = part.state.unwrap().0;
-    assert_eq!(
-        (&state["there"], &state["here"]),
-        (&Value::Bool(false), &Value::Bool(true))
-    );
+    assert_eq!((&state["there"], &state["here"]), (&Value::Bool(false), &Value::Bool(true)));
 }
 
 #[test]
@@ -225,42 +177,16 @@ fn every_event_reaches_its_handler() {
         fn on_message(from, topic, data) { log(`${from.name} ${topic} ${data}`); }
         fn on_timer(name) { log(name); }";
     let handler = handler(source);
-    let log = |event| {
-        run_in(world(), &handler, &event, State::default())
-            .unwrap()
-            .log
-    };
+    let log = |event| run_in(world(), &handler, &event, State::default()).unwrap().log;
     let other = ObjectId(3);
     assert_eq!(log(Event::Start), ["start"]);
     assert_eq!(log(Event::Tick { dt: fx("0.25") }), ["0.25"]);
-    let touch = Event::Touch {
-        other,
-        at: point("1", "0"),
-        impulse: fx("2"),
-    };
+    let touch = Event::Touch { other, at: point("1", "0"), impulse: fx("2") };
     assert_eq!(log(touch), ["Ada (1.0, 0.0) 2.0"]);
-    assert_eq!(
-        log(Event::Chat {
-            from: other,
-            text: "hi".into()
-        }),
-        ["Ada: hi"]
-    );
+    assert_eq!(log(Event::Chat { from: other, text: "hi".into() }), ["Ada: hi"]);
     let data = Value::Array(vec![Value::Int(1)]);
-    assert_eq!(
-        log(Event::Message {
-            from: other,
-            topic: "t".into(),
-            data
-        }),
-        ["Ada t [1]"]
-    );
-    assert_eq!(
-        log(Event::Timer {
-            name: "ring".into()
-        }),
-        ["ring"]
-    );
+    assert_eq!(log(Event::Message { from: other, topic: "t".into(), data }), ["Ada t [1]"]);
+    assert_eq!(log(Event::Timer { name: "ring".into() }), ["ring"]);
 }
 
 #[test]
@@ -325,44 +251,23 @@ fn a_failing_call_says_where_and_keeps_its_log() {
     let ScriptError { kind, gas, report } = error.clone();
     assert_eq!(kind, ErrorKind::Arithmetic);
     assert!(gas > 40);
-    assert_eq!(
-        (report.file.as_str(), report.line, report.column),
-        ("main.rhai", 4, 8)
-    );
+    assert_eq!((report.file.as_str(), report.line, report.column), ("main.rhai", 4, 8));
     assert_eq!(report.trace, ["ring, called at 9:5"]);
     assert_eq!(report.log, ["ring 1", "ring 0"]);
-    assert_eq!(
-        error.to_string(),
-        "main.rhai:4:8: arithmetic: Division by zero: 10 / 0"
-    );
+    assert_eq!(error.to_string(), "main.rhai:4:8: arithmetic: Division by zero: 10 / 0");
 }
 
 #[test]
 fn what_a_script_throws_is_reported_as_it_prints() {
     let error = error("{ throw [1, \"two\"]; }");
-    assert_eq!(
-        (error.kind, error.report.message.as_str()),
-        (ErrorKind::Thrown, "[1, \"two\"]")
-    );
+    assert_eq!((error.kind, error.report.message.as_str()), (ErrorKind::Thrown, "[1, \"two\"]"));
 }
 
 #[test]
 fn merging_writes_keeps_the_later_of_each_field() {
-    let mut own = Own {
-        spin: Some(Fx::ONE),
-        pos: Some(Vec2::X),
-        ..Own::default()
-    };
-    own.merge(Own {
-        pos: Some(Vec2::Y),
-        color: Some(1),
-        ..Own::default()
-    });
-    let expected = Own {
-        spin: Some(Fx::ONE),
-        pos: Some(Vec2::Y),
-        color: Some(1),
-        ..Own::default()
-    };
+    let mut own = Own { spin: Some(Fx::ONE), pos: Some(Vec2::X), ..Own::default() };
+    own.merge(Own { pos: Some(Vec2::Y), color: Some(1), ..Own::default() });
+    let expected =
+        Own { spin: Some(Fx::ONE), pos: Some(Vec2::Y), color: Some(1), ..Own::default() };
     assert_eq!(own, expected);
 }

@@ -16,14 +16,8 @@ fn text(text: &str) -> Value {
 fn literals_with_a_point_are_exact_fixed_point_numbers() {
     assert_eq!(value("1.5"), fixed("1.5"));
     assert_eq!(value("-1.5"), fixed("-1.5"));
-    assert_eq!(
-        value("0.1 + 0.2"),
-        Value::Fixed(fx("0.1").checked_add(fx("0.2")).unwrap())
-    );
-    assert_eq!(
-        value("[1.5, -2.5]"),
-        Value::Array(vec![fixed("1.5"), fixed("-2.5")])
-    );
+    assert_eq!(value("0.1 + 0.2"), Value::Fixed(fx("0.1").checked_add(fx("0.2")).unwrap()));
+    assert_eq!(value("[1.5, -2.5]"), Value::Array(vec![fixed("1.5"), fixed("-2.5")]));
     assert_eq!(value("#{a: 1.5}.a"), fixed("1.5"));
     assert_eq!(value("`v=${1.5}`"), text("v=1.5"));
     assert_eq!(value("if 1.25 == 1.25 { 1 } else { 2 }"), Value::Int(1));
@@ -61,14 +55,8 @@ fn an_int_beside_a_fixed_is_promoted() {
     assert_eq!(value("3 * 0.5"), fixed("1.5"));
     assert_eq!(value("3 / 2.0"), fixed("1.5"));
     assert_eq!(value("3.5 % 2"), fixed("1.5"));
-    assert_eq!(
-        value("1 == 1.0 && 1.0 == 1 && 1 < 1.5 && 1.5 >= 1 && 2 != 1.5"),
-        Value::Bool(true)
-    );
-    assert_eq!(
-        value("9223372036854775807 > 2000000000.5"),
-        Value::Bool(true)
-    );
+    assert_eq!(value("1 == 1.0 && 1.0 == 1 && 1 < 1.5 && 1.5 >= 1 && 2 != 1.5"), Value::Bool(true));
+    assert_eq!(value("9223372036854775807 > 2000000000.5"), Value::Bool(true));
     assert_eq!(value("max(1, 0.5)"), fixed("1"));
     assert_eq!(value("min(1, 2)"), Value::Int(1));
     assert_eq!(value("clamp(7, 0.5, 2)"), fixed("2"));
@@ -116,10 +104,9 @@ fn functions_of_numbers_are_those_of_the_world() {
         value("atan2(-1.5, 2)"),
         Value::Fixed(metatopia_math::Fx::atan2(fx("-1.5"), fx("2")))
     );
-    assert_eq!(
-        value("[floor(-1.5), ceil(-1.5), round(2.5), round(3.5), floor(7)]"),
-        { Value::Array([-2, -1, 2, 4, 7].map(Value::Int).into()) }
-    );
+    assert_eq!(value("[floor(-1.5), ceil(-1.5), round(2.5), round(3.5), floor(7)]"), {
+        Value::Array([-2, -1, 2, 4, 7].map(Value::Int).into())
+    });
     assert_eq!(value("[PI, TAU]"), {
         Value::Array(vec![
             Value::Fixed(metatopia_math::Fx::PI),
@@ -146,16 +133,11 @@ fn vectors_have_their_operators() {
             let quarter = fx("3.1415926536").checked_div(fx("2")).unwrap();
             assert!(quarter > fx("1.57"));
             let half_turn = metatopia_math::Fx::PI.checked_div(fx("2")).unwrap();
-            point("1", "2")
-                .rotate(metatopia_math::Angle::from_radians(half_turn))
-                .x
+            point("1", "2").rotate(metatopia_math::Angle::from_radians(half_turn)).x
         })
     );
     assert_eq!(value("direction(0)"), vector("1", "0"));
-    assert_eq!(
-        value("vec2(1, 2) == vec2(1, 2) && vec2(1, 2) != vec2(2, 1)"),
-        Value::Bool(true)
-    );
+    assert_eq!(value("vec2(1, 2) == vec2(1, 2) && vec2(1, 2) != vec2(2, 1)"), Value::Bool(true));
 }
 
 #[test]
@@ -169,10 +151,7 @@ fn strings_count_characters() {
     assert_eq!(value("\"gr\\u00fcn\".len()"), Value::Int(4));
     assert_eq!(value("\"gr\\u00fcn\".index_of(\"n\")"), Value::Int(3));
     assert_eq!(value("\"gr\\u00fcn\".sub(2, 9)"), text("\u{fc}n"));
-    assert_eq!(
-        value("\"Door \" + 1 + ' ' + 2.50 + true"),
-        text("Door 1 2.5true")
-    );
+    assert_eq!(value("\"Door \" + 1 + ' ' + 2.50 + true"), text("Door 1 2.5true"));
     assert_eq!(value("1.5 + \" m\""), text("1.5 m"));
     assert_eq!(value("`${vec2(1, 0.25)} ${[1, \"a\"]} ${#{b: ()}}`"), {
         text("(1.0, 0.25) [1, \"a\"] #{b: ()}")
@@ -180,10 +159,9 @@ fn strings_count_characters() {
     assert_eq!(value("\" Hi There \".trim().lower().split(\" \")"), {
         Value::Array(vec![text("hi"), text("there")])
     });
-    assert_eq!(
-        value("\"open sesame\".starts_with(\"open\") && \"a\" in \"bab\""),
-        { Value::Bool(true) }
-    );
+    assert_eq!(value("\"open sesame\".starts_with(\"open\") && \"a\" in \"bab\""), {
+        Value::Bool(true)
+    });
     assert_eq!(value("[to_int(\" 12 \"), to_int(\"x\") ?? -1]"), {
         Value::Array(vec![Value::Int(12), Value::Int(-1)])
     });
@@ -205,19 +183,11 @@ fn arrays_and_maps_work_in_place() {
     let state = part.unwrap().state.unwrap().0;
     assert_eq!(
         state["a"],
-        Value::Array(vec![
-            Value::Int(10),
-            fixed("1.5"),
-            Value::Int(2),
-            Value::Int(3)
-        ])
+        Value::Array(vec![Value::Int(10), fixed("1.5"), Value::Int(2), Value::Int(3)])
     );
     assert_eq!(state["has"], Value::Bool(true));
     assert_eq!(state["at"], Value::Int(2));
-    assert_eq!(
-        state["keys"],
-        Value::Array(["a", "c", "d"].map(text).into())
-    );
+    assert_eq!(state["keys"], Value::Array(["a", "c", "d"].map(text).into()));
     assert_eq!(state["sum"], Value::Int(2 + 3 + 4 + 6 + 600));
     assert_eq!(state["same"], Value::Bool(true));
     assert_eq!(state["other"], Value::Bool(false));

@@ -11,25 +11,16 @@ use crate::stage::{handler, run_in, start, world};
 /// The statements fail like this.
 fn kind(statements: &str) -> ErrorKind {
     let short = &statements[..statements.len().min(200)];
-    start(statements)
-        .map_err(|error| error.kind)
-        .expect_err(short)
+    start(statements).map_err(|error| error.kind).expect_err(short)
 }
 
 #[test]
 fn gas_per_call() {
     let error = start("let i = 0; while true { i += 1; }").unwrap_err();
     assert_eq!((error.kind, error.gas), (ErrorKind::Gas, GAS_PER_CALL_MAX));
-    assert_eq!(
-        (error.report.line, error.report.file.as_str()),
-        (2, "main.rhai")
-    );
+    assert_eq!((error.report.line, error.report.file.as_str()), (2, "main.rhai"));
     let part = start("let i = 0; while i < 1000 { i += 1; }").unwrap();
-    assert!(
-        part.gas > 1_000 && part.gas < GAS_PER_CALL_MAX,
-        "{}",
-        part.gas
-    );
+    assert!(part.gas > 1_000 && part.gas < GAS_PER_CALL_MAX, "{}", part.gas);
 }
 
 #[test]
@@ -76,21 +67,13 @@ fn call_depth() {
         run_in(world(), &handler(&source), &Event::Start, State::default())
     };
     assert!(nested(CALL_DEPTH_MAX).is_ok());
-    assert_eq!(
-        nested(CALL_DEPTH_MAX + 1).unwrap_err().kind,
-        ErrorKind::Depth
-    );
+    assert_eq!(nested(CALL_DEPTH_MAX + 1).unwrap_err().kind, ErrorKind::Depth);
 }
 
 #[test]
 fn expression_depth() {
-    let source = |times: usize| {
-        format!(
-            "fn on_start() {{ {}1{} }}",
-            "(".repeat(times),
-            ")".repeat(times)
-        )
-    };
+    let source =
+        |times: usize| format!("fn on_start() {{ {}1{} }}", "(".repeat(times), ")".repeat(times));
     assert!(check(&source(EXPRESSION_DEPTH_MAX / 4)).is_empty());
     let found = check(&source(EXPRESSION_DEPTH_MAX));
     assert_eq!(found[0].message, "Expression exceeds maximum complexity");
@@ -99,27 +82,16 @@ fn expression_depth() {
 
 #[test]
 fn variables() {
-    let many = |count: usize| {
-        (0..count)
-            .map(|i| format!("let v{i} = {i};"))
-            .collect::<String>()
-    };
+    let many = |count: usize| (0..count).map(|i| format!("let v{i} = {i};")).collect::<String>();
     assert!(start(&many(VARIABLES_MAX)).is_ok());
     assert_eq!(kind(&many(VARIABLES_MAX + 1)), ErrorKind::Memory);
 }
 
 #[test]
 fn functions() {
-    let many = |count: usize| {
-        (0..count)
-            .map(|i| format!("fn f{i}() {{}}\n"))
-            .collect::<String>()
-    };
+    let many = |count: usize| (0..count).map(|i| format!("fn f{i}() {{}}\n")).collect::<String>();
     assert!(check(&many(FUNCTIONS_MAX)).is_empty());
-    assert_eq!(
-        check(&many(FUNCTIONS_MAX + 1))[0].line as usize,
-        FUNCTIONS_MAX + 1
-    );
+    assert_eq!(check(&many(FUNCTIONS_MAX + 1))[0].line as usize, FUNCTIONS_MAX + 1);
 }
 
 #[test]
@@ -128,10 +100,7 @@ fn string_bytes() {
     assert!(start(grow).is_ok());
     assert_eq!(STRING_BYTES_MAX, 4_096);
     assert_eq!(kind(&format!("{grow} s += \"x\";")), ErrorKind::Memory);
-    let literal = format!(
-        "fn on_start() {{ \"{}\" }}",
-        "x".repeat(STRING_BYTES_MAX + 1)
-    );
+    let literal = format!("fn on_start() {{ \"{}\" }}", "x".repeat(STRING_BYTES_MAX + 1));
     assert!(check(&literal)[0].message.contains("Length of string"));
 }
 
@@ -142,10 +111,7 @@ fn array_length() {
     assert_eq!(kind(&fill(ARRAY_LENGTH_MAX + 1)), ErrorKind::Memory);
     let assign = "let a = [0, 0]; let b = []; for i in 0..300 { b += i; } a[0] = b;";
     assert!(start(&format!("{assign} a.len();")).is_ok());
-    assert_eq!(
-        kind(&format!("{assign} a[1] = b; a.len();")),
-        ErrorKind::Memory
-    );
+    assert_eq!(kind(&format!("{assign} a[1] = b; a.len();")), ErrorKind::Memory);
 }
 
 #[test]
@@ -176,18 +142,9 @@ fn value_depth() {
     let deep = "let a = 1; for i in 0..LEVELS { a = [a]; }";
     let deep = |times: usize| deep.replace("LEVELS", &times.to_string());
     assert!(start(&format!("{} state.x = a;", deep(levels))).is_ok());
-    assert_eq!(
-        kind(&format!("{} a = [a]; a.len();", deep(levels))),
-        ErrorKind::Depth
-    );
-    assert_eq!(
-        kind(&format!("{} state.x = [a];", deep(levels))),
-        ErrorKind::State
-    );
-    assert_eq!(
-        kind(&format!("{} send(self_, \"t\", [a]);", deep(levels))),
-        ErrorKind::Argument
-    );
+    assert_eq!(kind(&format!("{} a = [a]; a.len();", deep(levels))), ErrorKind::Depth);
+    assert_eq!(kind(&format!("{} state.x = [a];", deep(levels))), ErrorKind::State);
+    assert_eq!(kind(&format!("{} send(self_, \"t\", [a]);", deep(levels))), ErrorKind::Argument);
 }
 
 #[test]
@@ -213,13 +170,7 @@ fn a_state_knows_its_own_limits() {
     let longest = |name: &str| (name.to_owned(), Value::Text("x".repeat(STRING_BYTES_MAX)));
     let state = |rest: usize| {
         let rest = ("e".to_owned(), Value::Text("x".repeat(rest)));
-        State(
-            ["a", "b", "c"]
-                .map(longest)
-                .into_iter()
-                .chain([rest])
-                .collect(),
-        )
+        State(["a", "b", "c"].map(longest).into_iter().chain([rest]).collect())
     };
     let overhead = 1 + 4 * (3 + 2);
     let fits = STATE_BYTES_MAX - 3 * STRING_BYTES_MAX - overhead;
@@ -243,26 +194,10 @@ fn a_value_knows_its_own_limits() {
         |length: usize| Value::Map((0..length).map(|i| (i.to_string(), Value::Unit)).collect());
     let text = |bytes| Value::Text("x".repeat(bytes));
     for (fits, long, error) in [
-        (
-            nested(VALUE_DEPTH_MAX),
-            nested(VALUE_DEPTH_MAX + 1),
-            ValueError::Depth,
-        ),
-        (
-            array(ARRAY_LENGTH_MAX),
-            array(ARRAY_LENGTH_MAX + 1),
-            ValueError::Elements,
-        ),
-        (
-            map(MAP_LENGTH_MAX),
-            map(MAP_LENGTH_MAX + 1),
-            ValueError::Entries,
-        ),
-        (
-            text(STRING_BYTES_MAX),
-            text(STRING_BYTES_MAX + 1),
-            ValueError::Text,
-        ),
+        (nested(VALUE_DEPTH_MAX), nested(VALUE_DEPTH_MAX + 1), ValueError::Depth),
+        (array(ARRAY_LENGTH_MAX), array(ARRAY_LENGTH_MAX + 1), ValueError::Elements),
+        (map(MAP_LENGTH_MAX), map(MAP_LENGTH_MAX + 1), ValueError::Entries),
+        (text(STRING_BYTES_MAX), text(STRING_BYTES_MAX + 1), ValueError::Text),
     ] {
         assert_eq!(fits.check(), Ok(()), "{error}");
         assert_eq!(long.check(), Err(error));
@@ -287,11 +222,7 @@ fn effect_bytes() {
         )
     };
     let part = start(&send(7)).unwrap();
-    let bytes: usize = part
-        .effects
-        .iter()
-        .map(|effect| wire::encode(effect).len())
-        .sum();
+    let bytes: usize = part.effects.iter().map(|effect| wire::encode(effect).len()).sum();
     assert!(bytes > EFFECT_BYTES_MAX - 600 && bytes <= EFFECT_BYTES_MAX);
     assert_eq!(kind(&send(8)), ErrorKind::Effects);
 }
@@ -306,17 +237,10 @@ fn texts() {
         ("timer(\"", TOPIC_BYTES_MAX, "\", 1);"),
         ("cancel(\"", TOPIC_BYTES_MAX, "\");"),
     ] {
-        assert!(
-            start(&format!("{before}{}{after}", text(bytes))).is_ok(),
-            "{before}"
-        );
+        assert!(start(&format!("{before}{}{after}", text(bytes))).is_ok(), "{before}");
         let long = format!("{before}{}{after}", text(bytes + 1));
         assert_eq!(kind(&long), ErrorKind::Argument, "{before}");
-        assert_eq!(
-            kind(&format!("{before}\\n{after}")),
-            ErrorKind::Argument,
-            "{before}"
-        );
+        assert_eq!(kind(&format!("{before}\\n{after}")), ErrorKind::Argument, "{before}");
     }
     assert_eq!(kind("say(\"\");"), ErrorKind::Argument);
 }
@@ -324,10 +248,7 @@ fn texts() {
 #[test]
 fn numbers_of_the_world() {
     for (good, bad) in [
-        (
-            format!("nearby({NEARBY_RADIUS_MAX});"),
-            format!("nearby({NEARBY_RADIUS_MAX}.1);"),
-        ),
+        (format!("nearby({NEARBY_RADIUS_MAX});"), format!("nearby({NEARBY_RADIUS_MAX}.1);")),
         ("nearby(0);".into(), "nearby(-0.1);".into()),
         (
             format!("timer(\"t\", {TIMER_SECONDS_MAX});"),
@@ -338,10 +259,7 @@ fn numbers_of_the_world() {
             format!("impulse(vec2({IMPULSE_MAX}, -{IMPULSE_MAX}));"),
             format!("impulse(vec2(0, -{IMPULSE_MAX}.1));"),
         ),
-        (
-            "self_.color = 0xFFFFFF;".into(),
-            "self_.color = 0x1000000;".into(),
-        ),
+        ("self_.color = 0xFFFFFF;".into(), "self_.color = 0x1000000;".into()),
         ("self_.color = 0;".into(), "self_.color = -1;".into()),
         ("random(3, 3);".into(), "random(3, 2);".into()),
     ] {
@@ -365,10 +283,7 @@ fn nearby_objects() {
     let handler = handler("fn on_start() { state.near = nearby(64); }");
     let part = run_in(crowd, &handler, &Event::Start, State::default()).unwrap();
     let expected = (10..10 + u64::from(NEARBY_MAX)).map(metatopia_types::ObjectId);
-    assert_eq!(
-        part.state.unwrap().0["near"],
-        Value::Array(expected.map(Value::Object).collect())
-    );
+    assert_eq!(part.state.unwrap().0["near"], Value::Array(expected.map(Value::Object).collect()));
 }
 
 #[test]

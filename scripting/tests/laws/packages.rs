@@ -57,10 +57,7 @@ fn a_package_hashes_again_from_its_served_form() {
     assert_eq!(received.id(), package.id());
     assert_eq!(received.entry(), "fn on_start() {}\n");
     let manifest = wire::encode(package.manifest());
-    assert_eq!(
-        package.id(),
-        PackageId(Digest::of("metatopia package v1", &manifest))
-    );
+    assert_eq!(package.id(), PackageId(Digest::of("metatopia package v1", &manifest)));
     let blob = Blob("T\u{fc}ren\n".into()).id();
     assert_eq!(package.manifest().files["docs/read.me"], blob);
 }
@@ -68,10 +65,7 @@ fn a_package_hashes_again_from_its_served_form() {
 #[test]
 fn the_id_is_this_very_digest() {
     let id = build(|_| ()).unwrap().id().to_string();
-    assert_eq!(
-        id,
-        "6997a94a8d688f335d6a43cf62c7bb2ae55853362fab6c346c5ba7cf59647a52"
-    );
+    assert_eq!(id, "6997a94a8d688f335d6a43cf62c7bb2ae55853362fab6c346c5ba7cf59647a52");
 }
 
 #[test]
@@ -85,10 +79,8 @@ fn everything_in_a_package_is_in_its_id() {
         |draft| draft.authors[0].name = "Bob".into(),
         |draft| draft.parent = Some(PackageId(Digest([1; 32]))),
     ];
-    let mut ids: Vec<PackageId> = changes
-        .into_iter()
-        .map(|change| build(change).unwrap().id())
-        .collect();
+    let mut ids: Vec<PackageId> =
+        changes.into_iter().map(|change| build(change).unwrap().id()).collect();
     ids.push(build(|_| ()).unwrap().id());
     ids.sort();
     ids.dedup();
@@ -99,18 +91,13 @@ fn everything_in_a_package_is_in_its_id() {
 fn a_changed_missing_or_stray_file_is_named() {
     let package = build(|_| ()).unwrap();
     let parts = |files: &[(&str, &str)]| {
-        let files = files
-            .iter()
-            .map(|(path, text)| ((*path).into(), (*text).into()));
+        let files = files.iter().map(|(path, text)| ((*path).into(), (*text).into()));
         Package::from_parts(package.manifest().clone(), files.collect())
     };
     let text = package.entry();
     assert_eq!(parts(&[("main.rhai", text)]).unwrap(), package);
     let path = "main.rhai".to_owned();
-    assert_eq!(
-        parts(&[]),
-        Err(PackageError::Missing { path: path.clone() })
-    );
+    assert_eq!(parts(&[]), Err(PackageError::Missing { path: path.clone() }));
     assert!(matches!(
         parts(&[("main.rhai", "x")]),
         Err(PackageError::Content { path: found, stated, .. })
@@ -146,67 +133,19 @@ fn source_is_plain_text() {
     for (source, error) in [
         ("\u{FEFF}fn f() {}", SourceError::ByteOrderMark),
         ("a\nb\r\nc", SourceError::CarriageReturn { line: 2 }),
-        (
-            "a\n\u{0}",
-            SourceError::Hidden {
-                line: 2,
-                column: 1,
-                found: '\u{0}',
-            },
-        ),
-        (
-            "\n\nab\u{202E}c",
-            SourceError::Hidden {
-                line: 3,
-                column: 3,
-                found: '\u{202E}',
-            },
-        ),
-        (
-            "\u{200B}",
-            SourceError::Hidden {
-                line: 1,
-                column: 1,
-                found: '\u{200B}',
-            },
-        ),
-        (
-            "\u{2066}",
-            SourceError::Hidden {
-                line: 1,
-                column: 1,
-                found: '\u{2066}',
-            },
-        ),
-        (
-            "\u{85}",
-            SourceError::Hidden {
-                line: 1,
-                column: 1,
-                found: '\u{85}',
-            },
-        ),
-        (
-            "\u{E0041}",
-            SourceError::Hidden {
-                line: 1,
-                column: 1,
-                found: '\u{E0041}',
-            },
-        ),
+        ("a\n\u{0}", SourceError::Hidden { line: 2, column: 1, found: '\u{0}' }),
+        ("\n\nab\u{202E}c", SourceError::Hidden { line: 3, column: 3, found: '\u{202E}' }),
+        ("\u{200B}", SourceError::Hidden { line: 1, column: 1, found: '\u{200B}' }),
+        ("\u{2066}", SourceError::Hidden { line: 1, column: 1, found: '\u{2066}' }),
+        ("\u{85}", SourceError::Hidden { line: 1, column: 1, found: '\u{85}' }),
+        ("\u{E0041}", SourceError::Hidden { line: 1, column: 1, found: '\u{E0041}' }),
     ] {
         assert_eq!(source_error(source), error, "{source:?}");
     }
-    assert_eq!(
-        source_error(b"a\nb\xFFc".to_vec()),
-        SourceError::Utf8 { line: 2 }
-    );
+    assert_eq!(source_error(b"a\nb\xFFc".to_vec()), SourceError::Utf8 { line: 2 });
     assert!(build(|draft| put(draft, "main.rhai", "\t// gr\u{fc}n, \u{7dd1}\n")).is_ok());
     let error = source_error("x\u{202E}");
-    assert_eq!(
-        error.to_string(),
-        "line 1, column 2: the hidden character U+202E"
-    );
+    assert_eq!(error.to_string(), "line 1, column 2: the hidden character U+202E");
 }
 
 #[test]
@@ -220,15 +159,11 @@ fn file_bytes() {
 
 #[test]
 fn package_bytes_and_files() {
-    let four: BTreeMap<String, Vec<u8>> = (0..4)
-        .map(|i| (format!("{i}.txt"), vec![b'x'; FILE_BYTES_MAX]))
-        .collect();
+    let four: BTreeMap<String, Vec<u8>> =
+        (0..4).map(|i| (format!("{i}.txt"), vec![b'x'; FILE_BYTES_MAX])).collect();
     let bytes = PACKAGE_BYTES_MAX + "fn on_start() {}\n".len();
     assert_eq!(4 * FILE_BYTES_MAX, PACKAGE_BYTES_MAX);
-    assert_eq!(
-        build(|draft| draft.files.extend(four)),
-        Err(PackageError::Bytes { bytes })
-    );
+    assert_eq!(build(|draft| draft.files.extend(four)), Err(PackageError::Bytes { bytes }));
 
     let small = |count: usize| (1..count).map(|i| (format!("{i}.txt"), vec![]));
     let most = build(|draft| draft.files.extend(small(FILES_MAX))).unwrap();
@@ -248,27 +183,13 @@ fn names_versions_and_paths_are_plain() {
     let name = |bytes| "d".repeat(bytes);
     assert!(build(|draft| draft.name = name(PACKAGE_NAME_BYTES_MAX)).is_ok());
     let long = name(PACKAGE_NAME_BYTES_MAX + 1);
-    assert_eq!(
-        manifest_error(|draft| draft.name = long.clone()),
-        ManifestError::Name(long)
-    );
-    for version in [
-        "",
-        "1",
-        "1.2",
-        "1.2.3.4",
-        "1.2.x",
-        "01.2.3",
-        "1.2.-3",
-        "1.2.99999999999",
-    ] {
+    assert_eq!(manifest_error(|draft| draft.name = long.clone()), ManifestError::Name(long));
+    for version in ["", "1", "1.2", "1.2.3.4", "1.2.x", "01.2.3", "1.2.-3", "1.2.99999999999"] {
         let error = manifest_error(|draft| draft.version = version.into());
         assert_eq!(error, ManifestError::Version(version.into()));
     }
     let long = format!("{}.txt", "p".repeat(PATH_BYTES_MAX - 3));
-    for path in [
-        "", "/a", "a/", "a//b", "../a", "a/.b", ".", "A", "a b", "a\\b", &long,
-    ] {
+    for path in ["", "/a", "a/", "a//b", "../a", "a/.b", ".", "A", "a b", "a\\b", &long] {
         let error = manifest_error(|draft| put(draft, path, ""));
         assert_eq!(error, ManifestError::Path(path.into()));
     }
@@ -291,12 +212,7 @@ fn imports_are_refused_by_name() {
     let error = manifest_error(|draft| {
         draft.imports = [("doors".into(), PackageId(Digest([1; 32])))].into();
     });
-    assert_eq!(
-        error,
-        ManifestError::Import {
-            name: "doors".into()
-        }
-    );
+    assert_eq!(error, ManifestError::Import { name: "doors".into() });
     assert!(error.to_string().contains("no imports yet"));
 }
 
@@ -312,24 +228,12 @@ fn a_package_of_another_language_is_refused() {
 
 #[test]
 fn authors_are_named() {
-    let author = |name: &str| Author {
-        name: name.into(),
-        key: None,
-    };
-    for name in [
-        "",
-        "  ",
-        "A\nB",
-        "A\u{202E}",
-        &"x".repeat(PACKAGE_NAME_BYTES_MAX + 1),
-    ] {
+    let author = |name: &str| Author { name: name.into(), key: None };
+    for name in ["", "  ", "A\nB", "A\u{202E}", &"x".repeat(PACKAGE_NAME_BYTES_MAX + 1)] {
         let error = manifest_error(|draft| draft.authors = vec![author(name)]);
         assert_eq!(error, ManifestError::Author(name.into()));
     }
-    assert_eq!(
-        manifest_error(|draft| draft.authors = vec![]),
-        ManifestError::Authors(0)
-    );
+    assert_eq!(manifest_error(|draft| draft.authors = vec![]), ManifestError::Authors(0));
     let many = |count| vec![author("Ada"); count];
     assert!(build(|draft| draft.authors = many(AUTHORS_MAX)).is_ok());
     let error = manifest_error(|draft| draft.authors = many(AUTHORS_MAX + 1));
@@ -342,14 +246,8 @@ fn a_licence_must_allow_a_copyleft_choice() {
         ("AGPL-3.0-or-later", "AGPL-3.0-or-later"),
         ("MIT OR GPL-3.0-only", "GPL-3.0-only"),
         ("MIT AND GPL-2.0-or-later", "GPL-2.0-or-later AND MIT"),
-        (
-            "(MIT OR MPL-2.0) AND (Apache-2.0 OR LGPL-3.0-only)",
-            "LGPL-3.0-only AND MIT",
-        ),
-        (
-            "GPL-2.0-only WITH Classpath-exception-2.0",
-            "GPL-2.0-only WITH Classpath-exception-2.0",
-        ),
+        ("(MIT OR MPL-2.0) AND (Apache-2.0 OR LGPL-3.0-only)", "LGPL-3.0-only AND MIT"),
+        ("GPL-2.0-only WITH Classpath-exception-2.0", "GPL-2.0-only WITH Classpath-exception-2.0"),
         ("LicenseRef-mine OR EUPL-1.2", "EUPL-1.2"),
     ] {
         let licence = Licence::parse(expression).unwrap_or_else(|e| panic!("{expression}: {e}"));
@@ -370,13 +268,9 @@ fn a_licence_must_allow_a_copyleft_choice() {
 
 #[test]
 fn an_expression_that_is_none_names_the_column() {
-    for (expression, column) in [
-        ("", 1),
-        ("MIT OR Nope-1.0", 8),
-        ("GPL-3.0", 1),
-        ("MIT OR", 7),
-        ("(MIT", 1),
-    ] {
+    for (expression, column) in
+        [("", 1), ("MIT OR Nope-1.0", 8), ("GPL-3.0", 1), ("MIT OR", 7), ("(MIT", 1)]
+    {
         match Licence::parse(expression) {
             Err(LicenceError::Expression { column: found, .. }) => {
                 assert_eq!(found, column, "{expression}");
@@ -394,11 +288,7 @@ fn an_expression_with_too_many_arms_is_refused() {
     let all = ["MIT", "ISC", "Zlib", "0BSD", "NCSA", "X11", "PSF-2.0"];
     let expression = |pairs: usize| {
         let pair = |name: &&str| format!("({name} OR GPL-2.0-only)");
-        all[..pairs]
-            .iter()
-            .map(pair)
-            .collect::<Vec<_>>()
-            .join(" AND ")
+        all[..pairs].iter().map(pair).collect::<Vec<_>>().join(" AND ")
     };
     assert!(Licence::parse(&expression(6)).is_ok());
     assert_eq!(Licence::parse(&expression(7)), Err(LicenceError::Arms));

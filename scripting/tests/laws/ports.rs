@@ -91,15 +91,8 @@ impl Handler for Guard {
         match handled.and_then(|()| scene.finish()) {
             Ok(part) => Ok(Part { gas: GAS, ..part }),
             Err(Fault { kind, message }) => {
-                let report = Box::new(Report {
-                    message,
-                    ..Report::default()
-                });
-                Err(ScriptError {
-                    kind,
-                    gas: GAS,
-                    report,
-                })
+                let report = Box::new(Report { message, ..Report::default() });
+                Err(ScriptError { kind, gas: GAS, report })
             }
         }
     }
@@ -107,27 +100,17 @@ impl Handler for Guard {
 
 /// Every kind of event, good and bad.
 fn recorded() -> Vec<Event> {
-    let chat = |from, text: &str| Event::Chat {
-        from: ObjectId(from),
-        text: text.into(),
-    };
-    let touch = |other, impulse| Event::Touch {
-        other: ObjectId(other),
-        at: point("0", "0.5"),
-        impulse,
-    };
+    let chat = |from, text: &str| Event::Chat { from: ObjectId(from), text: text.into() };
+    let touch =
+        |other, impulse| Event::Touch { other: ObjectId(other), at: point("0", "0.5"), impulse };
     vec![
         Event::Start,
         chat(3, "hello"),
         touch(2, fx("0.25")),
         Event::Tick { dt: fx("0.5") },
         chat(2, "open sesame"),
-        Event::Timer {
-            name: "close".into(),
-        },
-        Event::Timer {
-            name: "other".into(),
-        },
+        Event::Timer { name: "close".into() },
+        Event::Timer { name: "other".into() },
         touch(3, Fx::from_int(2 * IMPULSE_MAX)),
         touch(3, Fx::MAX),
         touch(99, Fx::ZERO),
@@ -139,22 +122,14 @@ fn recorded() -> Vec<Event> {
 
 /// What servers must agree on, without gas: the manifest states that for both forms.
 fn agreed(result: Result<Part, ScriptError>) -> Result<Part, ErrorKind> {
-    result
-        .map(|part| Part {
-            gas: 0,
-            log: vec![],
-            ..part
-        })
-        .map_err(|error| error.kind)
+    result.map(|part| Part { gas: 0, log: vec![], ..part }).map_err(|error| error.kind)
 }
 
 #[test]
 fn a_port_gives_the_parts_of_the_script_it_replaces() {
     let package = Package::build(draft(SCRIPT)).unwrap();
     let script = handler(SCRIPT);
-    let port: Box<dyn Handler> = Box::new(Guard {
-        replaces: package.id(),
-    });
+    let port: Box<dyn Handler> = Box::new(Guard { replaces: package.id() });
     assert_eq!(port.package(), script.package());
     for kind in EventKind::ALL {
         assert_eq!(port.handles(kind), script.handles(kind), "{kind:?}");
@@ -196,11 +171,7 @@ fn a_port_cannot_break_the_limits_of_a_call() {
                     break fault;
                 }
             };
-            Err(ScriptError {
-                kind: fault.kind,
-                gas: 1,
-                report: Box::default(),
-            })
+            Err(ScriptError { kind: fault.kind, gas: 1, report: Box::default() })
         }
     }
     let error = run_in(world(), &Chatter, &Event::Start, State::default()).unwrap_err();

@@ -89,11 +89,7 @@ fn statements() -> impl Strategy<Value = String> {
     // Lines that do not parse alone are left out, so that whole programs often run.
     let line = line.prop_map(|line| {
         let alone = format!("fn on_start() {{ let a = 1; let b = 2; {line}; }}");
-        if check(&alone).is_empty() {
-            line
-        } else {
-            "a = [a, b]".into()
-        }
+        if check(&alone).is_empty() { line } else { "a = [a, b]".into() }
     });
     proptest::collection::vec(line, 1..12).prop_map(|lines| lines.join(";\n"))
 }

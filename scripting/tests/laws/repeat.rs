@@ -33,9 +33,7 @@ const BUSY: &str = "
 /// Runs on a thread with a stack of so many KiB.
 fn on_stack<T: Send>(kib: usize, work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
-        let thread = thread::Builder::new()
-            .stack_size(kib * 1_024)
-            .spawn_scoped(scope, work);
+        let thread = thread::Builder::new().stack_size(kib * 1_024).spawn_scoped(scope, work);
         thread.unwrap().join().unwrap()
     })
 }

@@ -38,13 +38,8 @@ pub(crate) fn point(x: &str, y: &str) -> Vec2 {
 
 /// A bell at the origin, a crate 3 m and a player 4 m away, another crate far off.
 pub(crate) fn world() -> World {
-    let thing = |id, name, kind, pos| Thing {
-        id: ObjectId(id),
-        name,
-        kind,
-        pos,
-        velocity: Vec2::ZERO,
-    };
+    let thing =
+        |id, name, kind, pos| Thing { id: ObjectId(id), name, kind, pos, velocity: Vec2::ZERO };
     World {
         things: vec![
             thing(1, "bell", "sign", Vec2::ZERO),
@@ -61,20 +56,17 @@ pub(crate) fn world() -> World {
 impl View for World {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         assert!(self.cursed != Some(id), "object {id} is cursed");
-        self.things
-            .iter()
-            .find(|thing| thing.id == id)
-            .map(|thing| ObjectView {
-                id,
-                name: thing.name,
-                kind: thing.kind,
-                pos: thing.pos,
-                angle: Angle::ZERO,
-                velocity: thing.velocity,
-                spin: Fx::ZERO,
-                color: 0x808080,
-                text: "",
-            })
+        self.things.iter().find(|thing| thing.id == id).map(|thing| ObjectView {
+            id,
+            name: thing.name,
+            kind: thing.kind,
+            pos: thing.pos,
+            angle: Angle::ZERO,
+            velocity: thing.velocity,
+            spin: Fx::ZERO,
+            color: 0x808080,
+            text: "",
+        })
     }
 
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId> {
@@ -85,11 +77,7 @@ impl View for World {
             .filter(|(distance, _)| *distance <= radius)
             .collect();
         found.sort();
-        found
-            .into_iter()
-            .map(|(_, id)| id)
-            .take(max as usize)
-            .collect()
+        found.into_iter().map(|(_, id)| id).take(max as usize).collect()
     }
 
     fn tick(&self) -> Tick {
@@ -108,10 +96,7 @@ pub(crate) fn draft(source: &str) -> Draft {
         entry: "main.rhai".into(),
         files: BTreeMap::from([("main.rhai".into(), source.into())]),
         licence: "AGPL-3.0-or-later".into(),
-        authors: vec![Author {
-            name: "Ada".into(),
-            key: None,
-        }],
+        authors: vec![Author { name: "Ada".into(), key: None }],
         ..Draft::default()
     }
 }

@@ -73,22 +73,13 @@ fn a_stated_length_is_not_believed() {
     // An array, and a map, that claim 2^32 - 1 elements and have none.
     for kind in [7, 8] {
         let bytes = [kind, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
-        assert_eq!(
-            wire::decode::<Value>(&bytes, 64),
-            Err(wire::DecodeError::Malformed)
-        );
+        assert_eq!(wire::decode::<Value>(&bytes, 64), Err(wire::DecodeError::Malformed));
     }
 }
 
 #[test]
 fn every_kind_has_its_bytes() {
-    let map = Value::Map(
-        [
-            ("a".into(), Value::Bool(true)),
-            ("b".into(), Value::Int(-1)),
-        ]
-        .into(),
-    );
+    let map = Value::Map([("a".into(), Value::Bool(true)), ("b".into(), Value::Int(-1))].into());
     let all = Value::Array(vec![
         Value::Unit,
         map,
@@ -99,10 +90,7 @@ fn every_kind_has_its_bytes() {
     ]);
     let bytes = wire::encode(&all);
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(
-        hex,
-        "07060008020161010101620201038080808020048080808020000502686906ac02"
-    );
+    assert_eq!(hex, "07060008020161010101620201038080808020048080808020000502686906ac02");
 }
 
 #[test]
@@ -110,10 +98,7 @@ fn numbers_are_printed_short() {
     for (value, text) in [
         (Value::Fixed(Fx::ONE), "1.0"),
         (Value::Fixed(Fx::parse("0.1").unwrap()), "0.1"),
-        (
-            Value::Fixed(Fx::parse("-2.123456789").unwrap()),
-            "-2.123457",
-        ),
+        (Value::Fixed(Fx::parse("-2.123456789").unwrap()), "-2.123457"),
         (Value::Fixed(Fx::ULP), "0.0"),
         (Value::Fixed(Fx::MIN), "-2147483648.0"),
         (Value::Object(ObjectId(7)), "object 7"),

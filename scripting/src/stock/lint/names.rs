@@ -31,10 +31,7 @@ impl Lint {
 
     pub(super) fn free_name(&mut self, name: &str, at: Position) {
         if NAMES.iter().any(|known| known.name == name) {
-            self.complain(
-                at,
-                format!("{name} has a meaning already: choose another name"),
-            );
+            self.complain(at, format!("{name} has a meaning already: choose another name"));
         }
     }
 
@@ -47,18 +44,13 @@ impl Lint {
     }
 
     pub(super) fn call(&mut self, call: &FnCallExpr, at: Position) {
-        call.args
-            .iter()
-            .for_each(|argument| self.expression(argument));
+        call.args.iter().for_each(|argument| self.expression(argument));
         if call.is_operator_call() {
             return;
         }
         let (name, count) = (call.name.as_str(), call.args.len());
         if call.capture_parent_scope {
-            self.complain(
-                at,
-                format!("{name}! is not part of the language: call {name}(..)"),
-            );
+            self.complain(at, format!("{name}! is not part of the language: call {name}(..)"));
         } else if self.functions.contains(&(name.into(), count)) {
             if self.in_constant {
                 self.complain(at, "a constant cannot call a function of the script");
@@ -70,9 +62,7 @@ impl Lint {
 
     /// `value.name(..)`: the value is the first argument of a host function.
     pub(super) fn method(&mut self, call: &FnCallExpr, at: Position) {
-        call.args
-            .iter()
-            .for_each(|argument| self.expression(argument));
+        call.args.iter().for_each(|argument| self.expression(argument));
         let (name, count) = (call.name.as_str(), call.args.len() + 1);
         let own = self.functions.iter().any(|(own, _)| own == name);
         if own && !FUNCTIONS.iter().any(|f| f.name == name) {
@@ -92,18 +82,12 @@ impl Lint {
             return;
         }
         let message = if let Some(function) = named().next() {
-            format!(
-                "{name} does not take {count} arguments: {}",
-                function.signature()
-            )
+            format!("{name} does not take {count} arguments: {}", function.signature())
         } else if self.functions.iter().any(|(own, _)| own == name) {
             format!("the function {name} of this script does not take {count} arguments")
         } else {
             let known = FUNCTIONS.iter().map(|function| function.name);
-            let hint = closest(
-                name,
-                known.chain(self.functions.iter().map(|f| f.0.as_str())),
-            );
+            let hint = closest(name, known.chain(self.functions.iter().map(|f| f.0.as_str())));
             format!("there is no function {name}{hint}")
         };
         self.complain(at, message);
