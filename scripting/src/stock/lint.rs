@@ -12,7 +12,7 @@ use alloc::{
     vec::Vec,
 };
 
-use rhai::{AST, ASTFlags, Dynamic, Expr, FlowControl, Position, ScriptFuncDef, Stmt};
+use rhai::{AST, ASTFlags, Dynamic, Expr, FlowControl, FnCallExpr, Position, ScriptFuncDef, Stmt};
 
 use crate::{Diagnostic, EventKind, host::FUNCTIONS};
 use suggest::closest;
@@ -153,7 +153,8 @@ impl Lint {
                 if let Some(counter) = counter {
                     self.free_name(&counter.name, *at);
                 }
-                self.flow(flow);
+                self.range_or_expression(&flow.expr);
+                self.block(flow.body.statements());
             }
             Stmt::Var(variable, _, at) => {
                 let (name, value, _) = &**variable;
@@ -191,6 +192,18 @@ impl Lint {
         self.complain(at, "closures are not part of the language yet: use a loop");
     }
 
+    /// An expression in one of the places where a range may stand. Anywhere else it could come to
+    /// index a text, and the interpreter cuts the bounds of such a range off to the machine's word:
+    /// `text[4294967296..4294967298]` is empty on most servers and two letters on wasm32.
+    fn range_or_expression(&mut self, expression: &Expr) {
+        match expression {
+            Expr::FnCall(call, _) if is_range(call) => {
+                call.args.iter().for_each(|bound| self.expression(bound));
+            }
+            other => self.expression(other),
+        }
+    }
+
     fn expression(&mut self, expression: &Expr) {
         match expression {
             Expr::BoolConstant(..)
@@ -216,7 +229,12 @@ impl Lint {
                 {
                     self.own_property(&name.1, &property.2, *at);
                 }
-                self.expression(&x.lhs);
+                match first_link(&x.rhs) {
+                    Expr::MethodCall(call, _) if takes_range(call, call.args.len() + 1) => {
+                        self.range_or_expression(&x.lhs);
+                    }
+                    _ => self.expression(&x.lhs),
+                }
                 self.expression(&x.rhs);
             }
             Expr::Index(x, _, _) => {
@@ -244,4 +262,14 @@ fn first_link(expression: &Expr) -> &Expr {
         Expr::Dot(x, _, _) | Expr::Index(x, _, _) => first_link(&x.lhs),
         other => other,
     }
+}
+
+/// `a..b` or `a..=b`.
+fn is_range(call: &FnCallExpr) -> bool {
+    matches!(call.name.as_str(), ".." | "..=")
+}
+
+/// A call of a host function that can do something with a range as its first argument.
+fn takes_range(call: &FnCallExpr, arguments: usize) -> bool {
+    matches!((call.name.as_str(), arguments), ("contains", 2) | ("type_of", 1))
 }

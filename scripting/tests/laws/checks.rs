@@ -119,6 +119,42 @@ fn unknown_names_are_errors_with_a_suggestion() {
     }
 }
 
+/// A range that indexed a text was cut off to 32 bits on wasm32, and gave other letters there.
+#[test]
+fn ranges_stand_only_where_a_machine_cannot_cut_them_off() {
+    for use_of_range in [
+        "for i in 1..3 {}",
+        "for (n, i) in 0..=state.n {}",
+        "let b = 2 in 1..3;",
+        "let b = (1..3).contains(2);",
+        "let b = contains(1..3, 2);",
+        "let b = (1..3).type_of() == type_of(1..=3);",
+    ] {
+        let source = format!("fn on_start() {{ {use_of_range} }}");
+        assert_eq!(check(&source), [], "{source}");
+    }
+    for use_of_range in [
+        "\"text\"[1..3]",
+        "\"text\"[0..=4294967296]",
+        "let r = 1..3;",
+        "f(1..3);",
+        "[1..3]",
+        "#{r: 1..3}.r",
+        "return 1..3;",
+        "if true { 1..3 }",
+        "[2].contains(1..3);",
+        "contains([2], 1..3);",
+        "for i in [1..3] {}",
+        "(1..3) in 1..3",
+        "1..3",
+        "for i in 0..{ let r = 1..3; 2 } {}",
+    ] {
+        let source = format!("fn f(r) {{}}\nfn on_start() {{ {use_of_range} }}");
+        assert!(first(&source).contains("a range stands after in"), "{source}");
+    }
+    assert!(first("const R = 1..3;").contains("a range stands after in"));
+}
+
 #[test]
 fn complaints_are_collected_in_order() {
     let found = check("fn on_start() {\n a();\n b();\n}\nfn on_tuch() {}");

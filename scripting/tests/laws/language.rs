@@ -208,7 +208,6 @@ fn wrong_types_and_places_are_errors_with_their_kind() {
         ("{ let a = [1, \"b\"]; a.sort(); a }", ErrorKind::Type),
         ("clamp(1, 3, 2)", ErrorKind::Argument),
         ("{ let c = 1; if c { 2 } }", ErrorKind::Type),
-        ("1..3", ErrorKind::Type),
     ] {
         let error = error(expression);
         assert_eq!(error.kind, kind, "{expression}: {error}");

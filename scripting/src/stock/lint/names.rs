@@ -5,7 +5,7 @@ use alloc::{format, string::String};
 use metatopia_math::Fx;
 use rhai::{Dynamic, FnCallExpr, Position};
 
-use super::{Lint, suggest::closest};
+use super::{Lint, is_range, suggest::closest, takes_range};
 use crate::host::{FUNCTIONS, Kind, NAMES, PROPERTIES, Purity};
 
 impl Lint {
@@ -44,7 +44,16 @@ impl Lint {
     }
 
     pub(super) fn call(&mut self, call: &FnCallExpr, at: Position) {
-        call.args.iter().for_each(|argument| self.expression(argument));
+        let mut arguments = call.args.iter();
+        if takes_range(call, call.args.len()) {
+            arguments.next().into_iter().for_each(|range| self.range_or_expression(range));
+        }
+        arguments.for_each(|argument| self.expression(argument));
+        if is_range(call) {
+            let message = "a range stands after in, or is asked whether it contains a number: \
+                           text.sub(start, length) gives a part of a text";
+            self.complain(at, message);
+        }
         if call.is_operator_call() {
             return;
         }
