@@ -1,6 +1,6 @@
 //! The checks as a module with a C interface, for wasm32: no import, no glue, no allocator to share.
 //!
-//! `replay()`, `panics()` and `deepest()` run a check. Each gives how many facts held, or
+//! `replay()`, `panics()`, `deepest()` and `widest()` run a check. Each gives how many facts held, or
 //! [`FAILED`], and leaves its report to be read at `report()`, `report_length()` bytes of UTF-8,
 //! until the next check.
 #![expect(
@@ -40,6 +40,12 @@ pub extern "C" fn panics() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn deepest() -> u32 {
     keep(metatopia_portable::deepest())
+}
+
+/// Runs scripts with numbers beyond 32 bits; see [`metatopia_portable::widest`].
+#[unsafe(no_mangle)]
+pub extern "C" fn widest() -> u32 {
+    keep(metatopia_portable::widest())
 }
 
 /// Where the last report begins.

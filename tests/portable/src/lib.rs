@@ -1,4 +1,4 @@
-//! What must come out the same on every machine, in every build: three replays, told as text.
+//! What must come out the same on every machine, in every build, told as text.
 //!
 //! A server in a data centre and a light client in a browser must hold the same bits. This crate
 //! makes that a comparison of texts: each check plays something, and its [`Report`] says what the
@@ -9,6 +9,7 @@
 //! * [`panics`] replays it while some acts panic: a caught panic is a failed outcome, and no more.
 //! * [`deepest`] runs scripts that call and nest as deep as they may: the limits stop them, never
 //!   the machine's stack.
+//! * [`widest`] counts and indexes with numbers beyond 32 bits, which places in wasm32's memory have.
 //!
 //! This crate knows no socket, file, clock or thread. It cannot say that two machines agree: that
 //! is for whoever compares their reports.
@@ -29,19 +30,22 @@
 #![forbid(unsafe_code)]
 
 mod deep;
+mod posts;
 mod replay;
+mod wide;
 
 use std::fmt;
 
 pub use deep::deepest;
 pub use replay::{panics, replay};
+pub use wide::widest;
 
 /// What one check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How many facts held: roots that match for [`replay`], acts that failed alone for [`panics`],
-    /// scripts that were stopped in time for [`deepest`]. Nothing when one did not; then the last
-    /// line of the text says which.
+    /// scripts that were stopped in time for [`deepest`], that came to an end for [`widest`]. Nothing
+    /// when one did not; then the last line of the text says which.
     pub held: Option<u32>,
     /// What the state was on the way, a fact a line; the same on every machine.
     pub text: String,
@@ -49,9 +53,7 @@ pub struct Report {
 
 impl Report {
     fn new(mut text: String, outcome: Result<u32, impl fmt::Display>) -> Self {
-        let held = outcome
-            .inspect_err(|fault| text.push_str(&format!("failed: {fault}\n")))
-            .ok();
+        let held = outcome.inspect_err(|fault| text.push_str(&format!("failed: {fault}\n"))).ok();
         Self { held, text }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::{panic, process::ExitCode, time::Instant};
 
-use metatopia_portable::{Report, deepest, panics, replay};
+use metatopia_portable::{Report, deepest, panics, replay, widest};
 
 type Check = fn() -> Report;
 
 fn main() -> ExitCode {
     // Panics that are asked for, and caught, are no news.
     panic::set_hook(Box::new(|_| ()));
-    let checks: [(&str, Check); 3] = [("replay", replay), ("panics", panics), ("deepest", deepest)];
+    let checks: [(&str, Check); 4] =
+        [("replay", replay), ("panics", panics), ("deepest", deepest), ("widest", widest)];
     let mut all_held = true;
     for (name, check) in checks {
         let begin = Instant::now();
@@ -21,9 +22,5 @@ fn main() -> ExitCode {
         }
         all_held &= report.held.is_some();
     }
-    if all_held {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if all_held { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -64,11 +64,7 @@ fn replay_with_panics(text: &mut String) -> Result<u32, PanicsError> {
     }
     tell(text, &world);
     let expected = PANICS;
-    if found == expected {
-        Ok(found)
-    } else {
-        Err(PanicsError::Crashed { found, expected })
-    }
+    if found == expected { Ok(found) } else { Err(PanicsError::Crashed { found, expected }) }
 }
 
 /// One line about the world as it is.

@@ -13,10 +13,7 @@ fn the_golden_report_has_every_root_and_meets_the_constants() {
 
     assert_eq!(held(&report) as usize, ROOTS.len());
     for (height, root) in ROOTS {
-        let line = report
-            .text
-            .lines()
-            .nth(usize::try_from(height.0).expect("a short log"));
+        let line = report.text.lines().nth(usize::try_from(height.0).expect("a short log"));
         assert_eq!(line, Some(format!("{height} {root}").as_str()));
     }
 }
@@ -27,10 +24,7 @@ fn acts_that_panic_fail_alone_and_lead_elsewhere() {
 
     let (_, last) = ROOTS[ROOTS.len() - 1];
     assert!(held(&report) > 1);
-    assert!(
-        !report.text.contains(last),
-        "the acts that panicked had changed nothing at all"
-    );
+    assert!(!report.text.contains(last), "the acts that panicked had changed nothing at all");
     assert_eq!(panics(), report);
 }
 
@@ -38,11 +32,7 @@ fn acts_that_panic_fail_alone_and_lead_elsewhere() {
 fn every_deep_script_is_stopped_by_its_depth() {
     let report = deepest();
 
-    let stopped = report
-        .text
-        .lines()
-        .filter(|line| line.contains("Depth"))
-        .count();
+    let stopped = report.text.lines().filter(|line| line.contains("Depth")).count();
     assert_eq!(stopped, held(&report) as usize);
     assert!(stopped > 10, "{}", report.text);
 }
