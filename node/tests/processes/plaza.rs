@@ -14,23 +14,23 @@ use std::{
 use serde_json::Value;
 
 /// The program under test.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_metatopia");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metatopia");
 
 /// How long anything may take here. Debug builds on a busy machine are slow; nothing waits for it.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder of its own, gone when the test is.
-pub struct Folder(pub PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
         drop(fs::remove_dir_all(&path));
         fs::create_dir_all(&path).expect("a new folder");
         Self(path)
     }
 
-    pub fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -42,7 +42,7 @@ impl Drop for Folder {
 }
 
 /// The first of four ports in a row that are free now.
-pub fn free_ports() -> u16 {
+pub(crate) fn free_ports() -> u16 {
     for _ in 0..100 {
         let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = first.local_addr().expect("bound").port();
@@ -56,14 +56,14 @@ pub fn free_ports() -> u16 {
 }
 
 /// Runs a command to its end.
-pub fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).stdin(Stdio::null());
     command.output().expect("the program starts")
 }
 
 /// Runs a command that must succeed, and reads its one line of JSON.
-pub fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     let output = run(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
@@ -71,7 +71,7 @@ pub fn json(arguments: &[&str]) -> Value {
 }
 
 /// A new key file.
-pub fn key(folder: &Folder, name: &str) -> String {
+pub(crate) fn key(folder: &Folder, name: &str) -> String {
     let path = folder.join(name).display().to_string();
     let output = run(&["keys", "new", "--out", &path]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -79,24 +79,24 @@ pub fn key(folder: &Folder, name: &str) -> String {
 }
 
 /// One server of a running plaza.
-pub struct Server {
-    pub pid: u32,
-    pub key: String,
-    pub url: String,
+pub(crate) struct Server {
+    pub(crate) pid: u32,
+    pub(crate) key: String,
+    pub(crate) url: String,
 }
 
 /// A running plaza.
-pub struct Plaza {
+pub(crate) struct Plaza {
     process: Child,
     output: BufReader<ChildStdout>,
-    pub servers: Vec<Server>,
-    pub sim: String,
-    pub dir: PathBuf,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) sim: String,
+    pub(crate) dir: PathBuf,
 }
 
 impl Plaza {
     /// Starts a plaza in `dir`, and waits until it says that it is ready.
-    pub fn start(dir: &Path, servers: usize) -> Self {
+    pub(crate) fn start(dir: &Path, servers: usize) -> Self {
         let port = free_ports();
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
@@ -124,16 +124,16 @@ impl Plaza {
         Self { servers: list.iter().map(server).collect(), process, output, sim, dir }
     }
 
-    pub fn status(&self, index: usize) -> Value {
+    pub(crate) fn status(&self, index: usize) -> Value {
         json(&["status", "--json", "--node", &self.servers[index].url])
     }
 
-    pub fn height(&self, index: usize) -> u64 {
+    pub(crate) fn height(&self, index: usize) -> u64 {
         self.status(index)["root_height"].as_u64().expect("a height")
     }
 
     /// Waits until the server has applied this height, and says how long that took.
-    pub fn reach(&self, index: usize, height: u64) -> Duration {
+    pub(crate) fn reach(&self, index: usize, height: u64) -> Duration {
         let began = Instant::now();
         while self.height(index) < height {
             assert!(began.elapsed() < PATIENCE, "server {index} does not reach {height}");
@@ -142,7 +142,7 @@ impl Plaza {
     }
 
     /// The root after this height, as each of these servers says.
-    pub fn roots(&self, indexes: &[usize], height: u64) -> Vec<String> {
+    pub(crate) fn roots(&self, indexes: &[usize], height: u64) -> Vec<String> {
         let at = height.to_string();
         indexes
             .iter()
@@ -155,14 +155,14 @@ impl Plaza {
     }
 
     /// Ends one server as a power loss of its process would.
-    pub fn kill(&self, index: usize) {
+    pub(crate) fn kill(&self, index: usize) {
         let pid = self.servers[index].pid.to_string();
         let killed = Command::new("kill").args(["-9", &pid]).status().expect("kill runs");
         assert!(killed.success());
     }
 
     /// Starts a server again on its data, beside the others.
-    pub fn restart(&self, index: usize) -> Child {
+    pub(crate) fn restart(&self, index: usize) -> Child {
         Command::new(PROGRAM)
             .args(["node", "run", "--config"])
             .arg(self.dir.join(format!("server-{index}")).join("metatopia.toml"))
@@ -174,7 +174,7 @@ impl Plaza {
     }
 
     /// Stops as Ctrl-C does, and waits for a clean end.
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         interrupt(&self.process);
         let status = self.process.wait().expect("it ends");
         assert!(status.success(), "{status}");
@@ -192,20 +192,20 @@ impl Drop for Plaza {
 }
 
 /// What Ctrl-C sends.
-pub fn interrupt(process: &Child) {
+pub(crate) fn interrupt(process: &Child) {
     let pid = process.id().to_string();
     Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
 }
 
 /// A text client in a pipe.
-pub struct Person {
+pub(crate) struct Person {
     process: Child,
     lines: Receiver<String>,
     heard: String,
 }
 
 impl Person {
-    pub fn enter(url: &str, key: &str) -> Self {
+    pub(crate) fn enter(url: &str, key: &str) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["client", "--node", url, "--key", key])
             .stdin(Stdio::piped())
@@ -222,13 +222,13 @@ impl Person {
         Self { process, lines, heard: String::new() }
     }
 
-    pub fn types(&mut self, line: &str) {
+    pub(crate) fn types(&mut self, line: &str) {
         let input = self.process.stdin.as_mut().expect("piped");
         writeln!(input, "{line}").expect("the client reads");
     }
 
     /// Reads on until a line holds this text, and gives that line.
-    pub fn sees(&mut self, text: &str) -> String {
+    pub(crate) fn sees(&mut self, text: &str) -> String {
         loop {
             let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
                 panic!("no `{text}` comes, after:\n{}", self.heard);
@@ -242,7 +242,7 @@ impl Person {
     }
 
     /// Ends the input, and waits for the client to leave.
-    pub fn leaves(mut self) {
+    pub(crate) fn leaves(mut self) {
         drop(self.process.stdin.take());
         while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
             self.heard.push_str(&line);
