@@ -120,18 +120,8 @@ impl<'a> Court<'a> {
         faults: &'a Faults,
         turn: &'a Turn,
     ) -> Self {
-        let blobs = turn
-            .body
-            .blobs()
-            .iter()
-            .map(|blob| (blob.id(), blob))
-            .collect();
-        Self {
-            programs,
-            verify,
-            faults,
-            blobs,
-        }
+        let blobs = turn.body.blobs().iter().map(|blob| (blob.id(), blob)).collect();
+        Self { programs, verify, faults, blobs }
     }
 
     /// Applies the acts of a turn, in the order in which the sim core receives them. The outcomes
@@ -147,9 +137,7 @@ impl<'a> Court<'a> {
             let ruling = self.rule(state, &acts[n], brought.tally);
             let author = acts[n].envelope.author;
             let made = ruling.and_then(|changes| {
-                changes
-                    .into_iter()
-                    .try_for_each(|change| make(state, &mut brought, author, change))
+                changes.into_iter().try_for_each(|change| make(state, &mut brought, author, change))
             });
             if let Err(why) = made {
                 outcomes[n] = Outcome::Refused(why);
@@ -159,18 +147,10 @@ impl<'a> Court<'a> {
     }
 
     fn rule(&self, state: &State, act: &SignedEnvelope, tally: Tally) -> Ruling {
-        let case = Case {
-            court: self,
-            state,
-            envelope: &act.envelope,
-            tally,
-        };
+        let case = Case { court: self, state, envelope: &act.envelope, tally };
         // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
         let ruling = catch_unwind(AssertUnwindSafe(|| {
-            assert!(
-                !self.faults.panic_in.contains(&act.id()),
-                "a fault was asked for"
-            );
+            assert!(!self.faults.panic_in.contains(&act.id()), "a fault was asked for");
             case.rule()
         }));
         ruling.unwrap_or(Err(Refusal::Crashed))
@@ -220,23 +200,13 @@ impl<'a> Case<'a> {
 
     /// The author, with a lease renewed by this very act.
     fn present(&self) -> Result<Player, Refusal> {
-        let player = self
-            .state
-            .players
-            .get(&self.author())
-            .ok_or(Refusal::NotLoggedIn)?;
+        let player = self.state.players.get(&self.author()).ok_or(Refusal::NotLoggedIn)?;
         let session = player.session.as_ref().ok_or(Refusal::NotLoggedIn)?;
         if session.lane != self.envelope.lane {
             return Err(Refusal::OtherSession);
         }
-        let session = Session {
-            lease: self.lease(),
-            ..session.clone()
-        };
-        Ok(Player {
-            session: Some(session),
-            ..player.clone()
-        })
+        let session = Session { lease: self.lease(), ..session.clone() };
+        Ok(Player { session: Some(session), ..player.clone() })
     }
 
     fn lease(&self) -> Tick {
@@ -293,11 +263,7 @@ fn make(
         }
         Change::Post(to, event) => {
             brought.tally.deliveries += to.len();
-            brought.posts.push(Post {
-                to,
-                sender: Sender::Player(author),
-                event,
-            });
+            brought.posts.push(Post { to, sender: Sender::Player(author), event });
         }
         Change::Chat(line) => {
             state.chat.add(&line);

@@ -57,20 +57,8 @@ pub struct ChatIndex(pub VecDeque<ChatEntry>);
 impl ChatIndex {
     pub(crate) fn add(&mut self, line: &ChatLine) {
         let body = Blob(line.text.as_bytes().to_vec()).id();
-        let ChatLine {
-            height,
-            tick,
-            channel,
-            speaker,
-            ..
-        } = *line;
-        self.0.push_back(ChatEntry {
-            height,
-            tick,
-            channel,
-            speaker,
-            body,
-        });
+        let ChatLine { height, tick, channel, speaker, .. } = *line;
+        self.0.push_back(ChatEntry { height, tick, channel, speaker, body });
         if self.0.len() > CHAT_LINES_MAX {
             self.0.pop_front();
         }

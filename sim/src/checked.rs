@@ -27,15 +27,8 @@ impl Handler for Checked {
         match fault(&part, call.gas) {
             None => Ok(part),
             Some((kind, message)) => {
-                let report = Report {
-                    message: message.to_owned(),
-                    ..Report::default()
-                };
-                Err(ScriptError {
-                    kind,
-                    gas,
-                    report: Box::new(report),
-                })
+                let report = Report { message: message.to_owned(), ..Report::default() };
+                Err(ScriptError { kind, gas, report: Box::new(report) })
             }
         }
     }
@@ -46,38 +39,16 @@ fn fault(part: &Part, gas: u64) -> Option<(ErrorKind, &'static str)> {
     if part.gas > gas {
         return Some((ErrorKind::Gas, "the port used more gas than it may"));
     }
-    if part
-        .state
-        .as_ref()
-        .is_some_and(|state| state.check().is_err())
-    {
-        return Some((
-            ErrorKind::State,
-            "the port left a state that cannot be kept",
-        ));
+    if part.state.as_ref().is_some_and(|state| state.check().is_err()) {
+        return Some((ErrorKind::State, "the port left a state that cannot be kept"));
     }
-    if part
-        .own
-        .text
-        .as_ref()
-        .is_some_and(|text| text.len() > SIGN_BYTES_MAX)
-    {
-        return Some((
-            ErrorKind::Argument,
-            "the port wrote a text that is too long",
-        ));
+    if part.own.text.as_ref().is_some_and(|text| text.len() > SIGN_BYTES_MAX) {
+        return Some((ErrorKind::Argument, "the port wrote a text that is too long"));
     }
     if part.effects.len() > EFFECTS_MAX || !part.effects.iter().all(is_sound) {
-        return Some((
-            ErrorKind::Effects,
-            "the port queued too many effects, or wrong ones",
-        ));
+        return Some((ErrorKind::Effects, "the port queued too many effects, or wrong ones"));
     }
-    let bytes: usize = part
-        .effects
-        .iter()
-        .map(|effect| wire::encode(effect).len())
-        .sum();
+    let bytes: usize = part.effects.iter().map(|effect| wire::encode(effect).len()).sum();
     (bytes > EFFECT_BYTES_MAX).then_some((ErrorKind::Effects, "the port queued too much"))
 }
 

@@ -34,10 +34,7 @@ pub struct Difference {
 /// The first leaf, in the order of keys, that is not the same in both states.
 #[must_use]
 pub fn first_leaf(left: &Manifest, right: &Manifest) -> Option<LeafKey> {
-    let (mut a, mut b) = (
-        left.leaves.iter().peekable(),
-        right.leaves.iter().peekable(),
-    );
+    let (mut a, mut b) = (left.leaves.iter().peekable(), right.leaves.iter().peekable());
     loop {
         match (a.peek(), b.peek()) {
             (None, None) => return None,
@@ -61,27 +58,14 @@ pub fn difference(
     right: (&Manifest, Contents<'_>),
 ) -> Option<Difference> {
     let key = first_leaf(left.0, right.0)?;
-    let texts = (
-        left.1(&key).map(|c| show(&key, &c)),
-        right.1(&key).map(|c| show(&key, &c)),
-    );
+    let texts = (left.1(&key).map(|c| show(&key, &c)), right.1(&key).map(|c| show(&key, &c)));
     let (Some(one), Some(other)) = &texts else {
         let whole = |text: &Option<String>| text.as_ref().map(|_| "the leaf".to_owned());
         let (left, right) = (whole(&texts.0), whole(&texts.1));
-        return Some(Difference {
-            key,
-            field: Vec::new(),
-            left,
-            right,
-        });
+        return Some(Difference { key, field: Vec::new(), left, right });
     };
     let (field, left, right) = first_line(one, other);
-    Some(Difference {
-        key,
-        field,
-        left,
-        right,
-    })
+    Some(Difference { key, field, left, right })
 }
 
 /// The first line in which two texts differ, and the lines that it is nested in.
@@ -99,13 +83,7 @@ fn first_line(one: &str, other: &str) -> (Vec<String>, Option<String>, Option<St
             return (field, trim(left), trim(right));
         }
         if let Some(line) = left {
-            nesting.push((
-                deep,
-                line.trim()
-                    .trim_end_matches(['{', '(', '['])
-                    .trim()
-                    .to_owned(),
-            ));
+            nesting.push((deep, line.trim().trim_end_matches(['{', '(', '[']).trim().to_owned()));
         }
     }
 }
@@ -135,7 +113,5 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
 }
 
 fn text<T: Serialize + DeserializeOwned + core::fmt::Debug>(content: &[u8]) -> Option<String> {
-    wire::decode::<T>(content, content.len())
-        .ok()
-        .map(|value| format!("{value:#?}"))
+    wire::decode::<T>(content, content.len()).ok().map(|value| format!("{value:#?}"))
 }

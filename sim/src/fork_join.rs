@@ -43,10 +43,7 @@ where
     });
     slots
         .into_iter()
-        .map(|slot| {
-            slot.into_inner()
-                .expect("the executor ran every job before it returned")
-        })
+        .map(|slot| slot.into_inner().expect("the executor ran every job before it returned"))
         .collect()
 }
 

@@ -38,14 +38,8 @@ impl State {
 
 fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<State, GenesisError> {
     let sim = genesis.id();
-    let member = |contact: &Contact| Member {
-        power: 1,
-        contact: contact.clone(),
-    };
-    let members = genesis
-        .validators
-        .iter()
-        .map(|(key, contact)| (*key, member(contact)));
+    let member = |contact: &Contact| Member { power: 1, contact: contact.clone() };
+    let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
     Ok(State {
         charter: Charter {
             sim,

@@ -29,19 +29,14 @@ pub(crate) struct Income {
 impl Pool {
     /// A pool that is full at `tick`.
     pub(crate) fn full(tick: Tick, income: Income) -> Self {
-        Self {
-            level: signed(income.capacity),
-            at: tick,
-        }
+        Self { level: signed(income.capacity), at: tick }
     }
 
     /// What is in it at `tick`; below zero if it is overdrawn.
     pub(crate) fn level(&self, tick: Tick, income: Income) -> i64 {
         let ticks = tick.0.saturating_sub(self.at.0);
         let earned = signed(income.refill).saturating_mul(signed(ticks));
-        self.level
-            .saturating_add(earned)
-            .min(signed(income.capacity))
+        self.level.saturating_add(earned).min(signed(income.capacity))
     }
 
     /// Takes `gas` out at `tick`.
@@ -59,10 +54,7 @@ fn signed(value: u64) -> i64 {
 mod tests {
     use super::*;
 
-    const INCOME: Income = Income {
-        refill: 10,
-        capacity: 100,
-    };
+    const INCOME: Income = Income { refill: 10, capacity: 100 };
 
     #[test]
     fn a_pool_earns_by_the_tick_up_to_its_capacity() {
@@ -78,10 +70,7 @@ mod tests {
 
     #[test]
     fn a_pool_survives_the_largest_numbers() {
-        let income = Income {
-            refill: u64::MAX,
-            capacity: u64::MAX,
-        };
+        let income = Income { refill: u64::MAX, capacity: u64::MAX };
         let mut pool = Pool::full(Tick(0), income);
 
         pool.debit(Tick(u64::MAX), income, u64::MAX);

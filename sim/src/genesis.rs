@@ -113,10 +113,7 @@ impl ObjectSpec {
         if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
             return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
         }
-        Ok(self
-            .scripts
-            .iter()
-            .try_for_each(|script| script.state.check())?)
+        Ok(self.scripts.iter().try_for_each(|script| script.state.check())?)
     }
 }
 
@@ -245,21 +242,13 @@ impl Genesis {
                 text(&format!("the contact of validator {key}"), fine)?;
             }
         }
-        self.objects
-            .iter()
-            .enumerate()
-            .try_for_each(|(n, object)| self.check_object(n, object))
+        self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))
     }
 
     fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
-        object
-            .check()
-            .map_err(|error| GenesisError::Object { object: n, error })?;
+        object.check().map_err(|error| GenesisError::Object { object: n, error })?;
         let packages = object.scripts.iter().map(|script| script.package);
-        match packages
-            .into_iter()
-            .find(|id| !self.packages.contains_key(id))
-        {
+        match packages.into_iter().find(|id| !self.packages.contains_key(id)) {
             Some(package) => Err(GenesisError::NoPackage { object: n, package }),
             None => Ok(()),
         }
@@ -268,10 +257,8 @@ impl Genesis {
     /// The packages, decoded and checked.
     pub(crate) fn unpack(&self) -> Result<BTreeMap<PackageId, Package>, GenesisError> {
         let unpack = |(stated, bytes): (&PackageId, &Vec<u8>)| {
-            let package = Package::decode(bytes).map_err(|error| GenesisError::Package {
-                id: *stated,
-                error: Box::new(error),
-            })?;
+            let package = Package::decode(bytes)
+                .map_err(|error| GenesisError::Package { id: *stated, error: Box::new(error) })?;
             let (stated, found) = (*stated, package.id());
             if stated == found {
                 Ok((stated, package))
@@ -288,19 +275,9 @@ fn is_text(text: &str) -> bool {
 }
 
 fn text(what: &str, fine: bool) -> Result<(), GenesisError> {
-    if fine {
-        Ok(())
-    } else {
-        Err(GenesisError::Text {
-            what: what.to_owned(),
-        })
-    }
+    if fine { Ok(()) } else { Err(GenesisError::Text { what: what.to_owned() }) }
 }
 
 fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), GenesisError> {
-    if count <= max {
-        Ok(())
-    } else {
-        Err(GenesisError::TooMany { what, count, max })
-    }
+    if count <= max { Ok(()) } else { Err(GenesisError::TooMany { what, count, max }) }
 }

@@ -39,13 +39,7 @@ pub(crate) struct Absence {
 
 impl Governance {
     pub(crate) fn new(admins: BTreeSet<PublicKey>) -> Self {
-        Self {
-            admins,
-            time: 0,
-            admin_login: 0,
-            temp_admin: None,
-            exposed: BTreeMap::new(),
-        }
+        Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed: BTreeMap::new() }
     }
 
     /// May this player decide for the sim now?
@@ -58,17 +52,13 @@ impl Governance {
     /// 0 from then on.
     #[must_use]
     pub fn countdown(&self, admin_days: u32) -> u64 {
-        let due = self
-            .admin_login
-            .saturating_add(u64::from(admin_days).saturating_mul(DAY_MS));
+        let due = self.admin_login.saturating_add(u64::from(admin_days).saturating_mul(DAY_MS));
         due.saturating_sub(self.time)
     }
 
     /// A turn took so long.
     pub(crate) fn pass(&mut self, milliseconds: u64) {
-        self.time = self
-            .time
-            .saturating_add(milliseconds.min(GOVERNANCE_STEP_MS_MAX));
+        self.time = self.time.saturating_add(milliseconds.min(GOVERNANCE_STEP_MS_MAX));
     }
 
     /// A player logged in. A temp admin's login never counts as an admin's.
@@ -113,10 +103,7 @@ impl Governance {
 mod tests {
     use super::*;
 
-    const ABSENCE: Absence = Absence {
-        admin_days: 30,
-        player_days: 7,
-    };
+    const ABSENCE: Absence = Absence { admin_days: 30, player_days: 7 };
     const ALICE: PublicKey = PublicKey([1; 32]);
     const BOB: PublicKey = PublicKey([2; 32]);
     const CHARLIE: PublicKey = PublicKey([3; 32]);
@@ -129,10 +116,7 @@ mod tests {
     impl Story {
         fn new() -> Self {
             let governance = Governance::new(BTreeSet::from([ALICE]));
-            Self {
-                governance,
-                players: BTreeMap::new(),
-            }
+            Self { governance, players: BTreeMap::new() }
         }
 
         fn days(&mut self, days: u64) -> &mut Self {
@@ -143,16 +127,15 @@ mod tests {
 
         fn login(&mut self, key: PublicKey) -> &mut Self {
             let time = self.governance.time;
-            self.players
-                .entry(key)
-                .and_modify(|player| player.last_login = time)
-                .or_insert_with(|| Player {
+            self.players.entry(key).and_modify(|player| player.last_login = time).or_insert_with(
+                || Player {
                     name: "x".to_owned(),
                     look: metatopia_types::Look::default(),
                     first_seen: time,
                     last_login: time,
                     session: None,
-                });
+                },
+            );
             self.governance.login(&key);
             self.governance.appoint(ABSENCE, self.players.iter());
             self
@@ -162,13 +145,7 @@ mod tests {
     #[test]
     fn the_oldest_player_of_late_acts_for_admins_that_are_gone() {
         let mut story = Story::new();
-        story
-            .login(CHARLIE)
-            .days(1)
-            .login(BOB)
-            .days(23)
-            .login(BOB)
-            .days(5);
+        story.login(CHARLIE).days(1).login(BOB).days(23).login(BOB).days(5);
         assert_eq!(story.governance.temp_admin, None);
         assert_eq!(story.governance.countdown(30), DAY_MS);
 
@@ -221,11 +198,6 @@ mod tests {
         }
 
         assert_eq!(governance.exposed.len(), EXPOSED_MAX);
-        assert!(
-            !governance
-                .exposed
-                .values()
-                .any(|height| *height == Height(0))
-        );
+        assert!(!governance.exposed.values().any(|height| *height == Height(0)));
     }
 }

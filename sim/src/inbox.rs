@@ -96,14 +96,7 @@ impl Inbox {
         let waiting = core::mem::take(&mut self.waiting).into_iter();
         let waiting = waiting.map(|(delivery, _)| delivery).collect();
         let place = |delivery: &Delivery| (delivery.raised, delivery.index);
-        canonical_order(
-            seed,
-            tick,
-            receiver,
-            waiting,
-            |delivery| delivery.sender,
-            place,
-        )
+        canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place)
     }
 }
 
@@ -114,9 +107,7 @@ impl Inbox {
 #[must_use]
 pub fn group_key(seed: &Digest, tick: Tick, receiver: ScriptId, sender: &Sender) -> Digest {
     let mut hasher = blake3::Hasher::new_keyed(&seed.0);
-    hasher
-        .update(&tick.0.to_le_bytes())
-        .update(&receiver.0.to_le_bytes());
+    hasher.update(&tick.0.to_le_bytes()).update(&receiver.0.to_le_bytes());
     hasher.update(&wire::encode(sender));
     Digest(*hasher.finalize().as_bytes())
 }
@@ -155,16 +146,8 @@ mod tests {
     use super::*;
 
     fn delivery(sender: u64, index: u32, bytes: usize) -> Delivery {
-        let event = Event::Chat {
-            from: ObjectId(1),
-            text: "x".repeat(bytes),
-        };
-        Delivery {
-            sender: Sender::Script(ScriptId(sender)),
-            raised: Tick(1),
-            index,
-            event,
-        }
+        let event = Event::Chat { from: ObjectId(1), text: "x".repeat(bytes) };
+        Delivery { sender: Sender::Script(ScriptId(sender)), raised: Tick(1), index, event }
     }
 
     #[test]
@@ -173,10 +156,7 @@ mod tests {
         let per_sender = INBOX_EVENTS_PER_SENDER_MAX as u32;
         for sender in 0..INBOX_EVENTS_MAX as u64 / u64::from(per_sender) {
             (0..per_sender).for_each(|n| assert_eq!(inbox.push(delivery(sender, n, 1)), Ok(())));
-            assert_eq!(
-                inbox.push(delivery(sender, per_sender, 1)),
-                Err(InboxFull::Sender)
-            );
+            assert_eq!(inbox.push(delivery(sender, per_sender, 1)), Err(InboxFull::Sender));
         }
 
         assert_eq!(inbox.waiting().len(), INBOX_EVENTS_MAX);
@@ -202,10 +182,7 @@ mod tests {
     fn what_waits_over_several_ticks_stays_in_its_senders_order() {
         let mut inbox = Inbox::default();
         for (tick, index) in [(2, 1), (1, 9), (2, 0), (1, 3)] {
-            let delivery = Delivery {
-                raised: Tick(tick),
-                ..delivery(7, index, 1)
-            };
+            let delivery = Delivery { raised: Tick(tick), ..delivery(7, index, 1) };
             assert_eq!(inbox.push(delivery), Ok(()));
         }
 

@@ -53,11 +53,7 @@ pub fn judge_act(
         return Err(ActFault::OtherSim(act.envelope.sim));
     }
     admission.check(&act.envelope)?;
-    if act.verify(scheme) {
-        Ok(())
-    } else {
-        Err(ActFault::Signature)
-    }
+    if act.verify(scheme) { Ok(()) } else { Err(ActFault::Signature) }
 }
 
 /// Checks the acts and blobs of a turn: limits, order, sim, expiry, lane windows, signatures.
@@ -85,10 +81,7 @@ pub fn judge_turn(
     for act in turn.body.acts() {
         judge_act(sim, act, &admission, scheme)
             .and_then(|()| admission.admit(&act.envelope))
-            .map_err(|fault| TurnFault::Act {
-                id: act.id(),
-                fault,
-            })?;
+            .map_err(|fault| TurnFault::Act { id: act.id(), fault })?;
     }
     Ok(())
 }

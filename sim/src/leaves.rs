@@ -60,14 +60,8 @@ impl ShelfName {
         if let Some(name) = named.into_iter().find(|name| *name == text) {
             return Some(Self::Named(name));
         }
-        let (x, y) = text
-            .strip_prefix(TILE)?
-            .strip_prefix('/')?
-            .split_once(',')?;
-        Some(Self::Tile(Tile {
-            x: x.parse().ok()?,
-            y: y.parse().ok()?,
-        }))
+        let (x, y) = text.strip_prefix(TILE)?.strip_prefix('/')?.split_once(',')?;
+        Some(Self::Tile(Tile { x: x.parse().ok()?, y: y.parse().ok()? }))
     }
 }
 
@@ -130,11 +124,7 @@ impl Leaves {
         let index = self.tree.range(..key).count();
         let hashes: Vec<Digest> = self.tree.values().map(|(_, hash)| *hash).collect();
         let place = merkle::Proof::of(&hashes, index)?;
-        Some(StateProof {
-            key: key.clone(),
-            content,
-            place,
-        })
+        Some(StateProof { key: key.clone(), content, place })
     }
 
     /// Looks at whatever was touched since the last call, and gives the root of the state.
@@ -173,8 +163,7 @@ impl Leaves {
             let bytes = package.encode();
             for (n, piece) in (0_u32..).zip(bytes.chunks(PACKAGE_PIECE_BYTES)) {
                 let key = [&id.bytes()[..], &n.to_be_bytes()].concat();
-                self.shelf(ShelfName::Named(PACKAGES))
-                    .put(&key, wire::encode(&((id, n), piece)));
+                self.shelf(ShelfName::Named(PACKAGES)).put(&key, wire::encode(&((id, n), piece)));
             }
         }
     }
@@ -185,23 +174,14 @@ impl Leaves {
 
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
         let (key, content) = (LeafKey(key.to_owned()), wire::encode(value));
-        if self
-            .singles
-            .get(&key)
-            .is_some_and(|single| single.content == content)
-        {
+        if self.singles.get(&key).is_some_and(|single| single.content == content) {
             return;
         }
-        assert!(
-            content.len() <= LEAF_BYTES_MAX,
-            "leaf {key} has {} bytes",
-            content.len()
-        );
+        assert!(content.len() <= LEAF_BYTES_MAX, "leaf {key} has {} bytes", content.len());
         let hash = Digest(*blake3::hash(&content).as_bytes());
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         self.hashed_bytes = self.hashed_bytes.saturating_add(u64::from(bytes));
-        self.tree
-            .insert(key.clone(), branch(&key, LeafDigest { hash, bytes }));
+        self.tree.insert(key.clone(), branch(&key, LeafDigest { hash, bytes }));
         self.singles.insert(key, Single { content });
     }
 
@@ -234,17 +214,11 @@ impl Leaves {
 
     fn people(&mut self, state: &mut State) {
         for key in state.players.take_touched() {
-            let entry = state
-                .players
-                .get(&key)
-                .map(|player| wire::encode(&(key, player)));
+            let entry = state.players.get(&key).map(|player| wire::encode(&(key, player)));
             self.shelve(ShelfName::Named(PLAYERS), &key.0, entry);
         }
         for owner in state.owners.take_touched() {
-            let entry = state
-                .owners
-                .get(&owner)
-                .map(|pool| wire::encode(&(owner, pool)));
+            let entry = state.owners.get(&owner).map(|pool| wire::encode(&(owner, pool)));
             // The sim itself comes first, before every key.
             let mut key = [0; 33];
             if let Some(owner) = owner {
@@ -254,10 +228,7 @@ impl Leaves {
             self.shelve(ShelfName::Named(OWNERS), &key, entry);
         }
         for lane in core::mem::take(&mut state.windows_touched) {
-            let entry = state
-                .windows
-                .get(&lane)
-                .map(|window| wire::encode(&(lane, window)));
+            let entry = state.windows.get(&lane).map(|window| wire::encode(&(lane, window)));
             let key = [&lane.0.0[..], &lane.1.0.to_be_bytes()].concat();
             self.shelve(ShelfName::Named(WINDOWS), &key, entry);
         }
@@ -274,11 +245,7 @@ impl Leaves {
     fn objects(&mut self, state: &mut State) {
         let mut moved: BTreeSet<ObjectId> = state.objects.take_touched();
         for body in state.region.bodies() {
-            if self
-                .placed
-                .get(&body.id())
-                .is_none_or(|(_, before)| before != body)
-            {
+            if self.placed.get(&body.id()).is_none_or(|(_, before)| before != body) {
                 moved.insert(body.id());
             }
         }
@@ -317,8 +284,7 @@ impl Leaves {
             }
         }
         now.iter().for_each(|contact| {
-            self.shelf(ShelfName::Named(CONTACTS))
-                .put(&key(contact), wire::encode(contact))
+            self.shelf(ShelfName::Named(CONTACTS)).put(&key(contact), wire::encode(contact))
         });
         self.contacts = now.to_vec();
     }
@@ -344,9 +310,7 @@ impl Leaves {
                 empty.push(*name);
             }
         }
-        empty
-            .iter()
-            .for_each(|name| drop(self.shelves.remove(name)));
+        empty.iter().for_each(|name| drop(self.shelves.remove(name)));
     }
 }
 

@@ -36,18 +36,9 @@ pub(crate) fn merge(state: &mut State, programs: &Programs, runs: &mut [Run]) ->
             match effect {
                 Effect::Say { text } => chat.extend(say(state, run, tick, text)),
                 Effect::Send { to, topic, data } => {
-                    let event = Event::Message {
-                        from: run.object,
-                        topic,
-                        data,
-                    };
+                    let event = Event::Message { from: run.object, topic, data };
                     let sender = Sender::Script(run.script);
-                    let delivery = Delivery {
-                        sender,
-                        raised: tick,
-                        index,
-                        event,
-                    };
+                    let delivery = Delivery { sender, raised: tick, index, event };
                     send(state, programs, to, &delivery);
                 }
                 Effect::Push { object, impulse } => {
@@ -104,20 +95,15 @@ fn write_objects(state: &mut State, runs: &mut [Run], tick: Tick) {
         let own = core::mem::take(&mut run.own);
         if own != Own::default() {
             let rank = rank(&state.clock.seed, tick, &[run.object.0, run.script.0]);
-            writers
-                .entry(run.object)
-                .or_default()
-                .push((rank, run.script, own));
+            writers.entry(run.object).or_default().push((rank, run.script, own));
         }
     }
     for (id, mut writers) in writers {
         writers.sort_by_key(|(rank, script, _)| (*rank, *script));
-        let own = writers
-            .into_iter()
-            .fold(Own::default(), |mut all, (.., later)| {
-                all.merge(later);
-                all
-            });
+        let own = writers.into_iter().fold(Own::default(), |mut all, (.., later)| {
+            all.merge(later);
+            all
+        });
         write_object(state, id, own);
     }
 }
@@ -127,9 +113,7 @@ fn write_object(state: &mut State, id: ObjectId, own: Own) {
         && let Some(object) = state.objects.get_mut(&id)
     {
         object.look.color = own.color.unwrap_or(object.look.color) & 0x00ff_ffff;
-        object.text = own
-            .text
-            .unwrap_or_else(|| core::mem::take(&mut object.text));
+        object.text = own.text.unwrap_or_else(|| core::mem::take(&mut object.text));
     }
     let Some(body) = state.region.body(id) else {
         return;
@@ -178,9 +162,7 @@ fn send(state: &mut State, programs: &Programs, to: ObjectId, delivery: &Deliver
     let Some(object) = state.objects.get(&to) else {
         return;
     };
-    let scripts: Vec<ScriptId> = programs
-        .listening(EventKind::Message, &object.scripts)
-        .collect();
+    let scripts: Vec<ScriptId> = programs.listening(EventKind::Message, &object.scripts).collect();
     for script in scripts {
         state.deliver(script, delivery.clone());
     }
@@ -200,11 +182,7 @@ fn set_timer(state: &mut State, script: ScriptId, name: String, at: Tick) {
 }
 
 fn cancel_timer(state: &mut State, script: ScriptId, name: &str) {
-    let Some(mut timers) = state
-        .scripts
-        .get(&script)
-        .map(|script| script.timers.clone())
-    else {
+    let Some(mut timers) = state.scripts.get(&script).map(|script| script.timers.clone()) else {
         return;
     };
     if timers.remove(name).is_some() {

@@ -45,10 +45,7 @@ impl Tile {
         const fn index(coordinate: Fx) -> i64 {
             coordinate.floor_int().div_euclid(TILE_METRES)
         }
-        Self {
-            x: index(point.x),
-            y: index(point.y),
-        }
+        Self { x: index(point.x), y: index(point.y) }
     }
 }
 

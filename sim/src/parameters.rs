@@ -139,11 +139,7 @@ impl Parameters {
             return Err(ParametersError::TicksPerTurn(self.ticks_per_turn));
         }
         let avatar = &self.avatar;
-        let spawn = avatar
-            .spawn
-            .x
-            .saturating_abs()
-            .max(avatar.spawn.y.saturating_abs());
+        let spawn = avatar.spawn.x.saturating_abs().max(avatar.spawn.y.saturating_abs());
         for (name, value, low, high) in [
             ("avatar.radius", avatar.radius, (1, 10), 2),
             ("avatar.mass", avatar.mass, (1, 1), 1_000),
@@ -157,12 +153,7 @@ impl Parameters {
         ] {
             let (low, high) = (Fx::from_ratio(low.0, low.1), Fx::from_int(high));
             if value < low || value > high {
-                return Err(ParametersError::Range {
-                    name,
-                    value,
-                    low,
-                    high,
-                });
+                return Err(ParametersError::Range { name, value, low, high });
             }
         }
         let gas = &self.gas;
@@ -170,12 +161,7 @@ impl Parameters {
         for (name, value, low, high) in [
             ("lease_ticks", self.lease_ticks, 1, day_ticks),
             ("grace_ticks", self.grace_ticks, 0, day_ticks),
-            (
-                "objects_max",
-                u64::from(self.objects_max),
-                1,
-                BODIES_MAX as u64,
-            ),
+            ("objects_max", u64::from(self.objects_max), 1, BODIES_MAX as u64),
             ("avatars_max", u64::from(self.avatars_max), 1, 4_096),
             ("gas.tick", gas.tick, crate::gas::SCRIPT_TICK_MAX, 1 << 30),
             ("gas.script_refill", gas.script_refill, 1, 1 << 30),
@@ -186,12 +172,7 @@ impl Parameters {
             ("player_days", u64::from(self.player_days), 1, 36_500),
         ] {
             if value < low || value > high {
-                return Err(ParametersError::Count {
-                    name,
-                    value,
-                    low,
-                    high,
-                });
+                return Err(ParametersError::Count { name, value, low, high });
             }
         }
         Ok(())

@@ -48,9 +48,7 @@ pub fn is_name(name: &str) -> bool {
 #[must_use]
 pub fn is_line(text: &str) -> bool {
     let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !text
-        .chars()
-        .any(|c| c.is_control() || turns(c) || matches!(c, '\u{2028}' | '\u{2029}'))
+    !text.chars().any(|c| c.is_control() || turns(c) || matches!(c, '\u{2028}' | '\u{2029}'))
 }
 
 #[cfg(test)]

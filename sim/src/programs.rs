@@ -18,9 +18,7 @@ pub(crate) struct Programs {
 
 impl fmt::Debug for Programs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Programs")
-            .field("subscribers", &self.subscribers)
-            .finish_non_exhaustive()
+        f.debug_struct("Programs").field("subscribers", &self.subscribers).finish_non_exhaustive()
     }
 }
 
@@ -34,17 +32,11 @@ impl Programs {
             let Some(handler) = handlers.get(&package) else {
                 continue;
             };
-            for kind in EventKind::ALL
-                .into_iter()
-                .filter(|kind| handler.handles(*kind))
-            {
+            for kind in EventKind::ALL.into_iter().filter(|kind| handler.handles(*kind)) {
                 subscribers.entry(kind).or_default().insert(script);
             }
         }
-        Self {
-            handlers,
-            subscribers,
-        }
+        Self { handlers, subscribers }
     }
 
     /// What executes a package.

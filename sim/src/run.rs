@@ -68,9 +68,7 @@ pub(crate) fn run_scripts(
         let scripts = queue.by_ref().take(wave);
         let jobs: Vec<Job> = {
             let state = Arc::make_mut(state);
-            scripts
-                .filter_map(|script| admit(state, programs, script, tick))
-                .collect()
+            scripts.filter_map(|script| admit(state, programs, script, tick)).collect()
         };
         if jobs.is_empty() && (wave == 0 || queue.len() == 0) {
             break;
@@ -113,10 +111,7 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
     let script = state.scripts.get(&id)?;
     let (object, level) = (script.object, script.gas.level(tick, income));
     let payer = state.payer(object);
-    let owner = state
-        .owners
-        .get(&payer)
-        .map(|pool| pool.level(tick, state.owner_income()));
+    let owner = state.owners.get(&payer).map(|pool| pool.level(tick, state.owner_income()));
     if level <= 0 || owner.is_some_and(|level| level <= 0) {
         return None;
     }
@@ -124,14 +119,7 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
     state.waiting.remove(&id);
     let script = state.scripts.get_mut(&id)?;
     let inbox = script.inbox.take(&seed, tick, id);
-    Some(Job {
-        script: id,
-        object,
-        handler,
-        state: Arc::new(script.state.clone()),
-        inbox,
-        level,
-    })
+    Some(Job { script: id, object, handler, state: Arc::new(script.state.clone()), inbox, level })
 }
 
 fn debit(state: &mut State, run: &Run, tick: Tick) {
@@ -141,9 +129,7 @@ fn debit(state: &mut State, run: &Run, tick: Tick) {
     }
     let payer = state.payer(run.object);
     if !state.owners.contains(&payer) {
-        state
-            .owners
-            .insert(payer, crate::gas::Pool::full(tick, owner_income));
+        state.owners.insert(payer, crate::gas::Pool::full(tick, owner_income));
     }
     if let Some(pool) = state.owners.get_mut(&payer) {
         pool.debit(tick, owner_income, run.gas);
@@ -208,10 +194,6 @@ fn run(job: &Job, view: &Arc<dyn View>) -> Run {
 fn guarded(handler: &dyn Handler, call: &Call<'_>) -> Result<Part, ScriptError> {
     let result = catch_unwind(AssertUnwindSafe(|| handler.call(call)));
     result.unwrap_or_else(|_| {
-        Err(ScriptError {
-            kind: ErrorKind::Panic,
-            gas: GAS_PER_CALL_MAX,
-            report: Box::default(),
-        })
+        Err(ScriptError { kind: ErrorKind::Panic, gas: GAS_PER_CALL_MAX, report: Box::default() })
     })
 }

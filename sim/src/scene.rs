@@ -71,9 +71,7 @@ impl World {
     #[must_use]
     pub fn scene(&self, center: Vec2, radius: Fx, max: usize) -> Vec<Seen> {
         let near = self.state.region.nearby(center, radius, max);
-        near.into_iter()
-            .filter_map(|near| self.object(near.id))
-            .collect()
+        near.into_iter().filter_map(|near| self.object(near.id)).collect()
     }
 
     /// One object.
@@ -84,11 +82,7 @@ impl World {
 
     /// All objects, by id.
     pub fn objects(&self) -> impl Iterator<Item = Seen> {
-        self.state
-            .region
-            .bodies()
-            .iter()
-            .filter_map(|body| self.seen(body))
+        self.state.region.bodies().iter().filter_map(|body| self.seen(body))
     }
 
     fn seen(&self, body: &Body) -> Option<Seen> {
@@ -131,10 +125,7 @@ impl World {
 
     /// Who is present, by key, with their avatars.
     pub fn present(&self) -> impl Iterator<Item = (PublicKey, ObjectId)> {
-        self.state
-            .present
-            .iter()
-            .map(|(key, avatar)| (*key, *avatar))
+        self.state.present.iter().map(|(key, avatar)| (*key, *avatar))
     }
 
     /// How many have ever logged in.

@@ -48,10 +48,7 @@ impl Voice {
     /// May one more line be said at `tick`? Counts it if so.
     pub(crate) fn speak(&mut self, tick: Tick) -> bool {
         if tick.0.saturating_sub(self.since.0) >= VOICE_TICKS {
-            *self = Self {
-                since: tick,
-                lines: 0,
-            };
+            *self = Self { since: tick, lines: 0 };
         }
         let may = self.lines < VOICE_LINES_MAX;
         self.lines = self.lines.saturating_add(u32::from(may));

@@ -39,8 +39,7 @@ fn under<'a, T>(
     map: &'a BTreeMap<Digits, T>,
     prefix: &'a [u8],
 ) -> impl Iterator<Item = (&'a Digits, &'a T)> {
-    map.range(prefix.to_vec()..)
-        .take_while(move |(key, _)| key.starts_with(prefix))
+    map.range(prefix.to_vec()..).take_while(move |(key, _)| key.starts_with(prefix))
 }
 
 fn digits(key: &[u8]) -> Digits {
@@ -49,10 +48,7 @@ fn digits(key: &[u8]) -> Digits {
 
 /// The leaf's prefix as it is written in leaf keys.
 pub(crate) fn prefix_text(prefix: &[u8]) -> String {
-    prefix
-        .iter()
-        .map(|digit| char::from_digit(u32::from(*digit), 16).unwrap_or('?'))
-        .collect()
+    prefix.iter().map(|digit| char::from_digit(u32::from(*digit), 16).unwrap_or('?')).collect()
 }
 
 impl Shelf {
@@ -61,11 +57,7 @@ impl Shelf {
     /// # Panics
     /// When the entry alone is larger than a leaf: limits of what it holds must prevent that.
     pub(crate) fn put(&mut self, key: &[u8], entry: Vec<u8>) {
-        assert!(
-            entry.len() <= ENTRY_BYTES_MAX,
-            "an entry of {} bytes fits no leaf",
-            entry.len()
-        );
+        assert!(entry.len() <= ENTRY_BYTES_MAX, "an entry of {} bytes fits no leaf", entry.len());
         let key = digits(key);
         if self.entries.get(&key) != Some(&entry) {
             self.touched.insert(key.clone());
@@ -91,10 +83,7 @@ impl Shelf {
     pub(crate) fn settle(&mut self) -> BTreeMap<Digits, Option<LeafDigest>> {
         let touched = core::mem::take(&mut self.touched);
         let moved: BTreeSet<Digits> = touched.iter().map(|key| self.leaf_of(key)).collect();
-        let stale: BTreeSet<Digits> = moved
-            .into_iter()
-            .map(|prefix| self.widest(prefix))
-            .collect();
+        let stale: BTreeSet<Digits> = moved.into_iter().map(|prefix| self.widest(prefix)).collect();
         let mut changes = BTreeMap::new();
         let mut done: Option<Digits> = None;
         for prefix in stale {
@@ -102,9 +91,8 @@ impl Shelf {
             if done.as_ref().is_some_and(|done| prefix.starts_with(done)) {
                 continue;
             }
-            let gone: Vec<Digits> = under(&self.leaves, &prefix)
-                .map(|(key, _)| key.clone())
-                .collect();
+            let gone: Vec<Digits> =
+                under(&self.leaves, &prefix).map(|(key, _)| key.clone()).collect();
             for key in gone {
                 self.leaves.remove(&key);
                 changes.insert(key, None);
@@ -166,8 +154,7 @@ impl Shelf {
         let content = self.content(prefix);
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         let hash = Digest(*blake3::hash(&content).as_bytes());
-        self.leaves
-            .insert(prefix.to_vec(), LeafDigest { hash, bytes });
+        self.leaves.insert(prefix.to_vec(), LeafDigest { hash, bytes });
     }
 
     /// The content of the leaf with this prefix: the count of its entries, then the entries.
@@ -187,20 +174,13 @@ mod tests {
     use super::*;
 
     fn rebuilt(shelf: &Shelf) -> Shelf {
-        let mut fresh = Shelf {
-            entries: shelf.entries.clone(),
-            ..Shelf::default()
-        };
+        let mut fresh = Shelf { entries: shelf.entries.clone(), ..Shelf::default() };
         fresh.cut(&[]);
         fresh
     }
 
     fn listed(shelf: &Shelf) -> Vec<(String, LeafDigest)> {
-        shelf
-            .leaves
-            .iter()
-            .map(|(prefix, digest)| (prefix_text(prefix), *digest))
-            .collect()
+        shelf.leaves.iter().map(|(prefix, digest)| (prefix_text(prefix), *digest)).collect()
     }
 
     fn key(id: u16) -> [u8; 2] {
@@ -231,10 +211,7 @@ mod tests {
         shelf.put(&key(0x8001), vec![0; 11]);
         shelf.settle();
 
-        let prefixes: Vec<String> = listed(&shelf)
-            .into_iter()
-            .map(|(prefix, _)| prefix)
-            .collect();
+        let prefixes: Vec<String> = listed(&shelf).into_iter().map(|(prefix, _)| prefix).collect();
         assert_eq!(prefixes, ["0", "8"]);
     }
 
@@ -249,12 +226,7 @@ mod tests {
         shelf.put(&key(300), vec![4; 1_000]);
         let hashed = shelf.settle();
 
-        assert_eq!(
-            hashed.len(),
-            1,
-            "one of {} leaves holds the entry",
-            shelf.leaves.len()
-        );
+        assert_eq!(hashed.len(), 1, "one of {} leaves holds the entry", shelf.leaves.len());
         assert!(shelf.leaves.len() > 1);
     }
 

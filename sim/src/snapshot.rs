@@ -90,9 +90,7 @@ impl Manifest {
     #[must_use]
     pub fn root(&self) -> Root {
         let hash = |leaf: &LeafEntry| leaf_hash(&leaf.key, &leaf.hash);
-        Root(merkle::root(
-            &self.leaves.iter().map(hash).collect::<Vec<_>>(),
-        ))
+        Root(merkle::root(&self.leaves.iter().map(hash).collect::<Vec<_>>()))
     }
 
     /// Is it in order, and of the state with this root?
@@ -103,19 +101,11 @@ impl Manifest {
         if self.leaves.len() > LEAVES_MAX as usize {
             return Err(RestoreError::TooManyLeaves(self.leaves.len()));
         }
-        if let Some(pair) = self
-            .leaves
-            .windows(2)
-            .find(|pair| pair[0].key >= pair[1].key)
-        {
+        if let Some(pair) = self.leaves.windows(2).find(|pair| pair[0].key >= pair[1].key) {
             return Err(RestoreError::Order(pair[1].key.clone()));
         }
         let found = self.root();
-        if found == root {
-            Ok(())
-        } else {
-            Err(RestoreError::OtherRoot { found })
-        }
+        if found == root { Ok(()) } else { Err(RestoreError::OtherRoot { found }) }
     }
 }
 
@@ -128,9 +118,7 @@ impl World {
             hash: leaf.hash,
             bytes: leaf.bytes,
         };
-        Manifest {
-            leaves: self.leaves.list().map(entry).collect(),
-        }
+        Manifest { leaves: self.leaves.list().map(entry).collect() }
     }
 
     /// The content of a leaf of the manifest.
@@ -162,11 +150,7 @@ impl World {
         }
         let state = Shelved { leaves }.state()?;
         let world = Self::assemble(state, tools)?;
-        if world.root() == root {
-            Ok(world)
-        } else {
-            Err(RestoreError::NotCanonical)
-        }
+        if world.root() == root { Ok(world) } else { Err(RestoreError::NotCanonical) }
     }
 }
 
@@ -194,11 +178,7 @@ impl Shelved<'_> {
             windows_touched,
             objects,
             region,
-            scripts: tracked(
-                scripts
-                    .into_iter()
-                    .map(|(n, s)| (metatopia_types::ScriptId(n), s)),
-            ),
+            scripts: tracked(scripts.into_iter().map(|(n, s)| (metatopia_types::ScriptId(n), s))),
             owners: tracked(self.shelf::<(Owner, Pool)>(kinds::OWNERS)?),
             outcomes: self
                 .numbered::<Vec<(ActId, Outcome)>>(kinds::OUTCOMES)?
@@ -221,10 +201,7 @@ impl Shelved<'_> {
     /// One leaf that is not cut.
     fn single<T: Serialize + DeserializeOwned>(&mut self, key: &str) -> Result<T, RestoreError> {
         let key = LeafKey(key.to_owned());
-        let content = self
-            .leaves
-            .remove(&key)
-            .ok_or(RestoreError::Missing(key.clone()))?;
+        let content = self.leaves.remove(&key).ok_or(RestoreError::Missing(key.clone()))?;
         decode(key, content)
     }
 
@@ -257,18 +234,9 @@ impl Shelved<'_> {
     }
 
     fn take(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(LeafKey, Vec<u8>)> {
-        let keys: Vec<LeafKey> = self
-            .leaves
-            .keys()
-            .filter(|key| wanted(&key.0))
-            .cloned()
-            .collect();
+        let keys: Vec<LeafKey> = self.leaves.keys().filter(|key| wanted(&key.0)).cloned().collect();
         keys.into_iter()
-            .filter_map(|key| {
-                self.leaves
-                    .remove(&key)
-                    .map(|content| (key, content.to_vec()))
-            })
+            .filter_map(|key| self.leaves.remove(&key).map(|content| (key, content.to_vec())))
             .collect()
     }
 
@@ -292,10 +260,8 @@ impl Shelved<'_> {
             bytes.entry(id).or_default().extend(piece);
         }
         let unpack = |(id, bytes): (PackageId, Vec<u8>)| {
-            let package = Package::decode(&bytes).map_err(|error| GenesisError::Package {
-                id,
-                error: Box::new(error),
-            })?;
+            let package = Package::decode(&bytes)
+                .map_err(|error| GenesisError::Package { id, error: Box::new(error) })?;
             Ok((id, package))
         };
         bytes.into_iter().map(unpack).collect()
@@ -312,8 +278,6 @@ fn decode<T: Serialize + DeserializeOwned>(
 
 fn tracked<K: Ord + Copy, V>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
     let mut map = Tracked::default();
-    entries
-        .into_iter()
-        .for_each(|(key, value)| map.insert(key, value));
+    entries.into_iter().for_each(|(key, value)| map.insert(key, value));
     map
 }

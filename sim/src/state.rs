@@ -106,11 +106,7 @@ impl State {
         bytes[32..].copy_from_slice(header.bytes());
         self.clock.seed = Digest(*blake3::hash(&bytes).as_bytes());
         // The first turn has no turn before it to be later than.
-        let passed = if self.clock.height == Height(0) {
-            0
-        } else {
-            time.since(self.clock.time)
-        };
+        let passed = if self.clock.height == Height(0) { 0 } else { time.since(self.clock.time) };
         self.governance.pass(passed);
         self.appoint();
         self.clock.height = height;
@@ -121,8 +117,7 @@ impl State {
     pub(crate) fn keep_outcomes(&mut self, outcomes: TurnOutcomes) {
         let height = self.clock.height;
         self.outcomes.insert(height, outcomes);
-        self.outcomes
-            .retain(|old, _| old.plus(OUTCOME_TURNS) > height);
+        self.outcomes.retain(|old, _| old.plus(OUTCOME_TURNS) > height);
     }
 
     /// Keeps the root after the last turn, and forgets old ones.
@@ -138,9 +133,7 @@ impl State {
         // While turn h is applied, the newest root is that of h - 1.
         let back = self.clock.height.0.checked_sub(height.0.checked_add(1)?)?;
         let newest = self.roots.len().checked_sub(1)?;
-        self.roots
-            .get(newest.checked_sub(usize::try_from(back).ok()?)?)
-            .copied()
+        self.roots.get(newest.checked_sub(usize::try_from(back).ok()?)?).copied()
     }
 
     /// Is there room for another object?
@@ -214,18 +207,8 @@ impl State {
 
     /// Evaluates the rule of the temp admin.
     pub(crate) fn appoint(&mut self) {
-        let Parameters {
-            admin_days,
-            player_days,
-            ..
-        } = self.charter.parameters;
-        self.governance.appoint(
-            Absence {
-                admin_days,
-                player_days,
-            },
-            self.players.iter(),
-        );
+        let Parameters { admin_days, player_days, .. } = self.charter.parameters;
+        self.governance.appoint(Absence { admin_days, player_days }, self.players.iter());
     }
 
     /// Follows a change of a script's timers in the index of alarms.
@@ -258,27 +241,18 @@ impl State {
         self.present = self.players.iter().filter_map(avatar).collect();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
-        let waiting = self
-            .scripts
-            .iter()
-            .filter(|(_, script)| !script.inbox.is_empty());
+        let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
     }
 
     pub(crate) fn script_income(&self) -> Income {
         let gas = &self.charter.parameters.gas;
-        Income {
-            refill: gas.script_refill,
-            capacity: gas.script_capacity,
-        }
+        Income { refill: gas.script_refill, capacity: gas.script_capacity }
     }
 
     pub(crate) fn owner_income(&self) -> Income {
         let gas = &self.charter.parameters.gas;
-        Income {
-            refill: gas.owner_refill,
-            capacity: gas.owner_capacity,
-        }
+        Income { refill: gas.owner_refill, capacity: gas.owner_capacity }
     }
 
     /// Who pays for a script on this object.

@@ -64,10 +64,7 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     let change_max = parameters.avatar.acceleration.saturating_div(step);
     let mut leaving = Vec::new();
     for (player, avatar) in &state.present {
-        let session = state
-            .players
-            .get(player)
-            .and_then(|player| player.session.as_ref());
+        let session = state.players.get(player).and_then(|player| player.session.as_ref());
         let Some(session) = session else { continue };
         if session.lease.plus(grace) < now {
             leaving.push(*player);
@@ -76,11 +73,7 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
         let Some(body) = state.region.body(*avatar) else {
             continue;
         };
-        let wanted = if session.lease < now {
-            Vec2::ZERO
-        } else {
-            session.heading.scale(speed)
-        };
+        let wanted = if session.lease < now { Vec2::ZERO } else { session.heading.scale(speed) };
         let change = wanted.saturating_sub(body.velocity());
         if change == Vec2::ZERO {
             continue;
@@ -121,15 +114,7 @@ fn step(state: &mut State) -> Vec<Touch> {
 /// Routes what happened to the inboxes of the scripts that handle it.
 fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, touches: &[Touch]) {
     let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
-        state.deliver(
-            to,
-            Delivery {
-                sender,
-                raised: now,
-                index,
-                event,
-            },
-        );
+        state.deliver(to, Delivery { sender, raised: now, index, event });
     };
     for (index, post) in (0..).zip(posts) {
         for to in post.to {
@@ -137,37 +122,20 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
         }
     }
     for (index, touch) in (0..).zip(touches) {
-        let Touch::Began {
-            a,
-            b,
-            point,
-            impulse,
-        } = *touch
-        else {
+        let Touch::Began { a, b, point, impulse } = *touch else {
             continue;
         };
         for (object, other) in [(a, b), (b, a)] {
-            let scripts = state
-                .objects
-                .get(&object)
-                .map(|object| object.scripts.clone());
+            let scripts = state.objects.get(&object).map(|object| object.scripts.clone());
             let scripts = scripts.unwrap_or_default();
             for script in programs.listening(EventKind::Touch, &scripts) {
-                let event = Event::Touch {
-                    other,
-                    at: point,
-                    impulse,
-                };
+                let event = Event::Touch { other, at: point, impulse };
                 put(state, script, Sender::Region(REGION), index, event);
             }
         }
     }
     for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
-        if programs
-            .listening(EventKind::Timer, &[script])
-            .next()
-            .is_some()
-        {
+        if programs.listening(EventKind::Timer, &[script]).next().is_some() {
             put(state, script, Sender::Core, index, Event::Timer { name });
         }
     }
@@ -175,10 +143,7 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
     for script in programs.subscribers(EventKind::Tick) {
         // A script that is behind gets one tick when it is its turn again, not all it missed.
         let behind = state.scripts.get(&script).is_some_and(|script| {
-            script
-                .inbox
-                .waiting()
-                .any(|waiting| waiting.event.kind() == EventKind::Tick)
+            script.inbox.waiting().any(|waiting| waiting.event.kind() == EventKind::Tick)
         });
         if !behind {
             put(state, script, Sender::Core, u32::MAX, Event::Tick { dt });

@@ -12,10 +12,7 @@ pub(crate) struct Tracked<K, V> {
 
 impl<K, V> Default for Tracked<K, V> {
     fn default() -> Self {
-        Self {
-            entries: BTreeMap::new(),
-            touched: BTreeSet::new(),
-        }
+        Self { entries: BTreeMap::new(), touched: BTreeSet::new() }
     }
 }
 

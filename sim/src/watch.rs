@@ -17,13 +17,8 @@ pub enum Stage {
 
 impl Stage {
     /// All of them, in the order in which a turn first enters them.
-    pub const ALL: [Self; 5] = [
-        Self::Acts,
-        Self::Physics,
-        Self::Scripts,
-        Self::Merge,
-        Self::Leaves,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Acts, Self::Physics, Self::Scripts, Self::Merge, Self::Leaves];
 }
 
 /// Is told when a stage begins; the one before it has ended then. It cannot influence the turn.

@@ -78,11 +78,7 @@ impl LaneWindows {
         for (lane, window) in &windows {
             expiring.entry(window.last_valid).or_default().insert(*lane);
         }
-        Self {
-            height,
-            windows,
-            expiring,
-        }
+        Self { height, windows, expiring }
     }
 
     /// The last turn they know.
@@ -126,13 +122,7 @@ impl LaneWindows {
         }
         let new = |lane: &&LaneKey| self.get(lane).is_none();
         let fresh = ahead.keys().filter(new).copied().collect();
-        Admission {
-            windows: self,
-            height,
-            ahead,
-            taken: BTreeSet::new(),
-            fresh,
-        }
+        Admission { windows: self, height, ahead, taken: BTreeSet::new(), fresh }
     }
 
     /// Takes note of a decided turn, and forgets lanes that have expired.
@@ -145,11 +135,7 @@ impl LaneWindows {
 
     /// As [`LaneWindows::record`]; gives the lanes that changed or were forgotten.
     pub(crate) fn record_touched(&mut self, turn: &Turn) -> BTreeSet<LaneKey> {
-        assert_eq!(
-            turn.header.height,
-            self.height.plus(1),
-            "turns are recorded in order"
-        );
+        assert_eq!(turn.header.height, self.height.plus(1), "turns are recorded in order");
         self.height = turn.header.height;
         let mut touched = BTreeSet::new();
         for act in turn.body.acts() {
@@ -159,10 +145,7 @@ impl LaneWindows {
             if let Some(before) = before {
                 self.unlist(before.last_valid, &lane);
             }
-            self.expiring
-                .entry(window.last_valid)
-                .or_default()
-                .insert(lane);
+            self.expiring.entry(window.last_valid).or_default().insert(lane);
             self.windows.insert(lane, window);
             touched.insert(lane);
         }
@@ -187,9 +170,7 @@ impl LaneWindows {
     }
 
     fn lanes_of(&self, author: PublicKey) -> usize {
-        self.windows
-            .range((author, Lane(0))..=(author, Lane(u64::MAX)))
-            .count()
+        self.windows.range((author, Lane(0))..=(author, Lane(u64::MAX))).count()
     }
 }
 
@@ -243,12 +224,7 @@ impl Admission<'_> {
         if self.taken.contains(&(lane, envelope.seq)) {
             return Err(ActFault::Replayed(envelope.seq));
         }
-        match self
-            .ahead
-            .get(&lane)
-            .copied()
-            .or_else(|| self.windows.get(&lane))
-        {
+        match self.ahead.get(&lane).copied().or_else(|| self.windows.get(&lane)) {
             Some(window) if window.seq >= envelope.seq => Err(ActFault::Replayed(window.seq)),
             Some(_) => Ok(()),
             None if self.fresh.contains(&lane) => Ok(()),
@@ -264,10 +240,6 @@ impl Admission<'_> {
         }
         let range = (author, Lane(0))..=(author, Lane(u64::MAX));
         let own = self.windows.lanes_of(author) + self.fresh.range(range).count();
-        if own >= LANES_PER_AUTHOR_MAX {
-            Err(ActFault::TooManyLanes(own))
-        } else {
-            Ok(())
-        }
+        if own >= LANES_PER_AUTHOR_MAX { Err(ActFault::TooManyLanes(own)) } else { Ok(()) }
     }
 }

@@ -38,18 +38,13 @@ impl Tools {
     /// No ports.
     #[must_use]
     pub fn new(verify: Arc<dyn Verify>) -> Self {
-        Self {
-            verify,
-            ports: BTreeMap::new(),
-        }
+        Self { verify, ports: BTreeMap::new() }
     }
 }
 
 impl core::fmt::Debug for Tools {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Tools")
-            .field("ports", &self.ports.keys())
-            .finish_non_exhaustive()
+        f.debug_struct("Tools").field("ports", &self.ports.keys()).finish_non_exhaustive()
     }
 }
 
@@ -87,32 +82,19 @@ impl World {
             };
             handlers.insert(*id, handler);
         }
-        let scripts = state
-            .scripts
-            .iter()
-            .map(|(id, script)| (*id, script.package));
+        let scripts = state.scripts.iter().map(|(id, script)| (*id, script.package));
         let programs = Programs::new(handlers, scripts);
         let leaves = Leaves::of(&mut state);
         let (state, tools) = (Arc::new(state), tools.clone());
-        Ok(Self {
-            state,
-            programs,
-            leaves,
-            tools,
-            faults: Faults::default(),
-        })
+        Ok(Self { state, programs, leaves, tools, faults: Faults::default() })
     }
 
     /// Every script that wants to know is told that the world begins.
     fn start_scripts(&mut self) {
         let state = Arc::make_mut(&mut self.state);
         for script in self.programs.subscribers(EventKind::Start) {
-            let delivery = Delivery {
-                sender: Sender::Core,
-                raised: Tick(0),
-                index: 0,
-                event: Event::Start,
-            };
+            let delivery =
+                Delivery { sender: Sender::Core, raised: Tick(0), index: 0, event: Event::Start };
             state.deliver(script, delivery);
         }
         self.leaves.refresh(state);
@@ -147,10 +129,7 @@ impl World {
     ) -> Applied {
         watch.enter(Stage::Acts);
         let (outcomes, brought) = self.hear(turn);
-        let mut report = Report {
-            chat: brought.chat,
-            ..Report::default()
-        };
+        let mut report = Report { chat: brought.chat, ..Report::default() };
         let mut posts = brought.posts;
         for _ in 0..self.state.charter.parameters.ticks_per_turn {
             let posts = core::mem::take(&mut posts);
@@ -175,20 +154,9 @@ impl World {
     /// Enters the turn and applies its acts.
     fn hear(&mut self, turn: &Turn) -> (Vec<Outcome>, Brought) {
         let header = &turn.header;
-        assert_eq!(
-            header.sim,
-            self.sim(),
-            "turns of another sim are never decided here"
-        );
-        assert_eq!(
-            header.engine, ENGINE,
-            "turns of another engine are not applied"
-        );
-        assert_eq!(
-            header.height,
-            self.height().plus(1),
-            "turns are applied in order"
-        );
+        assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
+        assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
+        assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
         let before = self.leaves.root();
         let state = Arc::make_mut(&mut self.state);
         state.keep_root(before);
@@ -288,26 +256,16 @@ impl Report {
         self.chat.extend(ticked.chat);
         for run in ticked.runs {
             let script = run.script;
-            self.order
-                .extend(run.handled.into_iter().map(|delivery| Received {
-                    tick,
-                    script,
-                    sender: delivery.sender,
-                    from: object_of(state, &delivery.sender, &delivery.event),
-                    event: delivery.event,
-                }));
-            let failure = |(kind, report)| Failure {
+            self.order.extend(run.handled.into_iter().map(|delivery| Received {
                 tick,
                 script,
-                kind,
-                report,
-            };
+                sender: delivery.sender,
+                from: object_of(state, &delivery.sender, &delivery.event),
+                event: delivery.event,
+            }));
+            let failure = |(kind, report)| Failure { tick, script, kind, report };
             self.failures.extend(run.failures.into_iter().map(failure));
-            self.log.extend(
-                run.log
-                    .into_iter()
-                    .map(|text| LogLine { tick, script, text }),
-            );
+            self.log.extend(run.log.into_iter().map(|text| LogLine { tick, script, text }));
         }
     }
 }

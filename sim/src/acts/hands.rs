@@ -34,17 +34,9 @@ impl Case<'_> {
         let player = self.present()?;
         let (avatar, target) = self.in_reach(object)?;
         let at = nearest_point(target, avatar.position());
-        let event = Event::Touch {
-            other: avatar.id(),
-            at,
-            impulse: Fx::ZERO,
-        };
+        let event = Event::Touch { other: avatar.id(), at, impulse: Fx::ZERO };
         let mut changes = vec![Change::Player(self.author(), player)];
-        let scripts = self
-            .state
-            .objects
-            .get(&object)
-            .map_or(&[][..], |object| &object.scripts);
+        let scripts = self.state.objects.get(&object).map_or(&[][..], |object| &object.scripts);
         let heard = self.court.programs.listening(EventKind::Touch, scripts);
         changes.push(Change::Post(heard.collect(), event));
         Ok(changes)
@@ -55,11 +47,7 @@ impl Case<'_> {
         let tick = self.tick();
         let before = self.present()?.session.and_then(|session| session.pushed);
         let (avatar, target) = self.in_reach(object)?;
-        let person = self
-            .state
-            .objects
-            .get(&object)
-            .is_some_and(|object| object.player.is_some());
+        let person = self.state.objects.get(&object).is_some_and(|object| object.player.is_some());
         if target.motion() != Motion::Dynamic || person {
             return Err(Refusal::Immovable);
         }
@@ -68,9 +56,7 @@ impl Case<'_> {
         }
         let (player, session) = self.with_session(|session| session.pushed = Some(tick))?;
         let away = target.position().saturating_sub(avatar.position());
-        let direction = away
-            .normalize()
-            .unwrap_or_else(|| avatar.angle().direction());
+        let direction = away.normalize().unwrap_or_else(|| avatar.angle().direction());
         let impulse = direction.scale(self.state.charter.parameters.avatar.push);
         Ok(vec![
             Change::Player(self.author(), player),
@@ -82,11 +68,7 @@ impl Case<'_> {
     /// The author's avatar and the body of an object, if the one can reach the other.
     fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
         let region = &self.state.region;
-        let own = self
-            .state
-            .present
-            .get(&self.author())
-            .and_then(|avatar| region.body(*avatar));
+        let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
         let avatar = own.ok_or(Refusal::NotLoggedIn)?;
         let target = region.body(object).ok_or(Refusal::NoObject)?;
         let parameters = &self.state.charter.parameters.avatar;

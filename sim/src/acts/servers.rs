@@ -55,9 +55,7 @@ impl Case<'_> {
     /// become too small: then a standby must come first, and the evidence again.
     pub(super) fn report(&self, evidence: &Evidence) -> Ruling {
         let sim = self.state.charter.sim;
-        let liar = evidence
-            .verify(sim, self.court.verify)
-            .map_err(|_| Refusal::BadEvidence)?;
+        let liar = evidence.verify(sim, self.court.verify).map_err(|_| Refusal::BadEvidence)?;
         let (_, height) = evidence.accused();
         let exposed = self.state.governance.exposed.get(&liar);
         let old = exposed.is_some_and(|removed| height <= *removed);

@@ -86,9 +86,7 @@ impl Case<'_> {
             text: String::new(),
             scripts: Vec::new(),
         };
-        let shape = Shape::Circle {
-            radius: parameters.avatar.radius,
-        };
+        let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());
         body.mass = parameters.avatar.mass;
         body.friction = Fx::from_ratio(1, 10);
@@ -105,24 +103,15 @@ impl Case<'_> {
         // The corners of the square of places are less than three halves of its half side away.
         let far = avatar.spawn_radius.saturating_mul(Fx::from_ratio(3, 2));
         let far = far.saturating_add(avatar.radius);
-        let bodies = self
-            .state
-            .region
-            .bodies()
-            .iter()
-            .filter(|body| !body.is_sensor());
-        let near: Vec<&Body> = bodies
-            .filter(|body| distance_to(body, avatar.spawn) <= far)
-            .collect();
+        let bodies = self.state.region.bodies().iter().filter(|body| !body.is_sensor());
+        let near: Vec<&Body> =
+            bodies.filter(|body| distance_to(body, avatar.spawn) <= far).collect();
         let mut place = avatar.spawn;
         for _ in 0..SPAWN_TRIES {
             let side = avatar.spawn_radius;
             let mut offset = || dice.fx_between(side.saturating_neg(), side);
             place = avatar.spawn.saturating_add(Vec2::new(offset(), offset()));
-            if near
-                .iter()
-                .all(|body| distance_to(body, place) > avatar.radius)
-            {
+            if near.iter().all(|body| distance_to(body, place) > avatar.radius) {
                 break;
             }
         }
@@ -132,9 +121,5 @@ impl Case<'_> {
 
 /// Colours have 24 bits.
 pub(super) fn check_look(look: Look) -> Result<(), Refusal> {
-    if look.color > 0x00ff_ffff {
-        Err(Refusal::OutOfRange)
-    } else {
-        Ok(())
-    }
+    if look.color > 0x00ff_ffff { Err(Refusal::OutOfRange) } else { Ok(()) }
 }

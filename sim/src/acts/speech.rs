@@ -18,11 +18,7 @@ impl Case<'_> {
         let blob = self.court.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
         let speaker = session.avatar;
-        let avatar = self
-            .state
-            .region
-            .body(speaker)
-            .ok_or(Refusal::NotLoggedIn)?;
+        let avatar = self.state.region.body(speaker).ok_or(Refusal::NotLoggedIn)?;
         let line = ChatLine {
             height: self.state.clock.height,
             tick: self.tick(),
@@ -41,10 +37,7 @@ impl Case<'_> {
                 channel == EVERYWHERE || body.position().distance(line.place) <= hearing
             })
         };
-        let event = Event::Chat {
-            from: speaker,
-            text: line.text.clone(),
-        };
+        let event = Event::Chat { from: speaker, text: line.text.clone() };
         let listeners = self.court.programs.subscribers(EventKind::Chat);
         let listeners: Vec<ScriptId> = listeners.filter(hears).collect();
         if self.tally.deliveries.saturating_add(listeners.len()) > DELIVERIES_PER_TURN_MAX {
@@ -67,9 +60,6 @@ impl Case<'_> {
         let (mut player, session) = self.with_session(|_| ())?;
         player.look = look;
         let name = player.name.clone();
-        Ok(vec![
-            Change::Player(self.author(), player),
-            Change::Dress(session.avatar, name, look),
-        ])
+        Ok(vec![Change::Player(self.author(), player), Change::Dress(session.avatar, name, look)])
     }
 }

@@ -52,28 +52,12 @@ fn rule(state: &State, author: PublicKey, act: Act) -> Ruling {
     let (programs, faults, turn) = (Programs::default(), Faults::default(), turn());
     let court = Court::new(&programs, &Ed25519, &faults, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
-    let envelope = Envelope {
-        sim: state.charter.sim,
-        author,
-        lane,
-        seq,
-        last_valid,
-        act,
-    };
-    Case {
-        court: &court,
-        state,
-        envelope: &envelope,
-        tally: Tally::default(),
-    }
-    .rule()
+    let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
+    Case { court: &court, state, envelope: &envelope, tally: Tally::default() }.rule()
 }
 
 fn login() -> Act {
-    Act::Login {
-        name: "late".to_owned(),
-        look: Look::default(),
-    }
+    Act::Login { name: "late".to_owned(), look: Look::default() }
 }
 
 #[test]
@@ -93,10 +77,7 @@ fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
     };
     (0..PLAYERS_MAX as u64).for_each(|n| state.players.insert(key(n), away.clone()));
 
-    assert!(matches!(
-        rule(&state, PublicKey([9; 32]), login()),
-        Err(Refusal::Full)
-    ));
+    assert!(matches!(rule(&state, PublicKey([9; 32]), login()), Err(Refusal::Full)));
     assert!(rule(&state, key(7), login()).is_ok());
 }
 
@@ -108,9 +89,7 @@ fn a_newcomer_appears_where_there_is_room() {
     // Everything but the west is taken.
     for (x, y) in [(2, 0), (0, 4), (0, -4)] {
         let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
-        let shape = Shape::Rect {
-            half: Vec2::new(half, half),
-        };
+        let shape = Shape::Rect { half: Vec2::new(half, half) };
         let id = state.clock.next_object;
         let body = BodySpec::new(shape, Motion::Static, place);
         state.region.insert(id, &body).expect("a wall");
@@ -121,9 +100,7 @@ fn a_newcomer_appears_where_there_is_room() {
     for n in 0..50 {
         state.clock.tick = metatopia_types::Tick(n);
         let changes = rule(&state, PublicKey([9; 32]), login()).expect("there is room");
-        let Some(super::Change::Spawn(_, body)) = changes.first() else {
-            panic!("no avatar")
-        };
+        let Some(super::Change::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
         let place = body.pose.position;
         let mut others = state.region.bodies().iter();
         free += u32::from(others.all(|other| crate::reach::distance_to(other, place) > radius));

@@ -22,22 +22,12 @@ fn key(n: u8) -> SigningKey {
 
 fn envelope(author: PublicKey, lane: u64, seq: u64, last_valid: u64) -> Envelope {
     let (lane, seq, last_valid) = (Lane(lane), Seq(seq), Height(last_valid));
-    Envelope {
-        sim: SIM,
-        author,
-        lane,
-        seq,
-        last_valid,
-        act: Act::Heartbeat,
-    }
+    Envelope { sim: SIM, author, lane, seq, last_valid, act: Act::Heartbeat }
 }
 
 /// Not signed: windows do not look at signatures.
 fn unsigned(envelope: Envelope) -> SignedEnvelope {
-    SignedEnvelope {
-        envelope,
-        signature: Signature::from_bytes([0; 64]),
-    }
+    SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) }
 }
 
 fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
@@ -76,10 +66,7 @@ fn an_act_is_decided_once() {
     windows.record(&turn(1, vec![unsigned(act.clone())]));
 
     assert_eq!(admit(&windows, 2, &act), Err(ActFault::Replayed(Seq(5))));
-    assert_eq!(
-        admit(&windows, 2, &envelope(ADA, 1, 4, 100)),
-        Err(ActFault::Replayed(Seq(5)))
-    );
+    assert_eq!(admit(&windows, 2, &envelope(ADA, 1, 4, 100)), Err(ActFault::Replayed(Seq(5))));
     assert_eq!(admit(&windows, 2, &envelope(ADA, 1, 6, 100)), Ok(()));
     assert_eq!(admit(&windows, 2, &envelope(ADA, 2, 5, 100)), Ok(()));
 }
@@ -91,10 +78,7 @@ fn acts_of_one_turn_may_come_in_any_order_but_not_twice() {
 
     assert_eq!(admission.admit(&envelope(ADA, 1, 9, 100)), Ok(()));
     assert_eq!(admission.admit(&envelope(ADA, 1, 3, 100)), Ok(()));
-    assert_eq!(
-        admission.admit(&envelope(ADA, 1, 9, 101)),
-        Err(ActFault::Replayed(Seq(9)))
-    );
+    assert_eq!(admission.admit(&envelope(ADA, 1, 9, 101)), Err(ActFault::Replayed(Seq(9))));
 }
 
 #[test]
@@ -117,14 +101,8 @@ fn expiry_is_a_window_of_heights() {
     assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, 10)), Ok(()));
     let last = 10 + EXPIRY_HEIGHTS_MAX;
     assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, last)), Ok(()));
-    let ahead = ActFault::TooFarAhead {
-        last_valid: Height(last + 1),
-        height,
-    };
-    assert_eq!(
-        admit(&windows, 10, &envelope(ADA, 1, 1, last + 1)),
-        Err(ahead)
-    );
+    let ahead = ActFault::TooFarAhead { last_valid: Height(last + 1), height };
+    assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, last + 1)), Err(ahead));
 }
 
 #[test]
@@ -137,10 +115,7 @@ fn a_lane_is_forgotten_when_nothing_of_it_can_be_replayed() {
     windows.record(&turn(3, Vec::new()));
 
     assert!(windows.is_empty());
-    assert!(matches!(
-        admit(&windows, 4, &envelope(ADA, 1, 5, 3)),
-        Err(ActFault::Expired { .. })
-    ));
+    assert!(matches!(admit(&windows, 4, &envelope(ADA, 1, 5, 3)), Err(ActFault::Expired { .. })));
 }
 
 #[test]
@@ -148,9 +123,7 @@ fn an_author_has_a_bounded_number_of_lanes() {
     let mut windows = LaneWindows::default();
     let half = LANES_PER_AUTHOR_MAX as u64 / 2;
     let lanes = |range: std::ops::Range<u64>| {
-        range
-            .map(|lane| unsigned(envelope(ADA, lane, 1, 100)))
-            .collect::<Vec<_>>()
+        range.map(|lane| unsigned(envelope(ADA, lane, 1, 100))).collect::<Vec<_>>()
     };
     windows.record(&turn(1, lanes(0..half)));
     let undecided = turn(2, lanes(half..LANES_PER_AUTHOR_MAX as u64 - 1));
@@ -159,10 +132,7 @@ fn an_author_has_a_bounded_number_of_lanes() {
     assert_eq!(admission.admit(&envelope(ADA, 97, 1, 100)), Ok(()));
     let full = Err(ActFault::TooManyLanes(LANES_PER_AUTHOR_MAX));
     assert_eq!(admission.admit(&envelope(ADA, 98, 1, 100)), full);
-    assert_eq!(
-        admission.admit(&envelope(PublicKey([2; 32]), 98, 1, 100)),
-        Ok(())
-    );
+    assert_eq!(admission.admit(&envelope(PublicKey([2; 32]), 98, 1, 100)), Ok(()));
     // A lane that is known is no new one.
     assert_eq!(admission.admit(&envelope(ADA, 97, 2, 100)), Ok(()));
     assert_eq!(admission.admit(&envelope(ADA, 0, 2, 100)), Ok(()));
@@ -175,19 +145,11 @@ fn a_sim_remembers_a_bounded_number_of_lanes() {
         key[..8].copy_from_slice(&(n as u64).to_le_bytes());
         PublicKey(key)
     };
-    let window = metatopia_sim::Window {
-        seq: Seq(1),
-        last_valid: Height(500),
-    };
-    let all = (0..LANES_MAX)
-        .map(|n| ((author(n), Lane(1)), window))
-        .collect();
+    let window = metatopia_sim::Window { seq: Seq(1), last_valid: Height(500) };
+    let all = (0..LANES_MAX).map(|n| ((author(n), Lane(1)), window)).collect();
     let windows = LaneWindows::new(Height(9), all);
 
-    assert_eq!(
-        admit(&windows, 10, &envelope(ADA, 1, 1, 100)),
-        Err(ActFault::Full(LANES_MAX))
-    );
+    assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, 100)), Err(ActFault::Full(LANES_MAX)));
     assert_eq!(admit(&windows, 10, &envelope(author(7), 1, 2, 100)), Ok(()));
 }
 
@@ -202,11 +164,7 @@ fn an_act_of_another_sim_or_with_a_bad_signature_is_refused() {
     assert_eq!(judge(&good.clone().sign(&key(2))), Err(ActFault::Signature));
     assert_eq!(judge(&unsigned(good.clone())), Err(ActFault::Signature));
     let elsewhere = SimId(Digest([6; 32]));
-    let foreign = Envelope {
-        sim: elsewhere,
-        ..good
-    }
-    .sign(&key(1));
+    let foreign = Envelope { sim: elsewhere, ..good }.sign(&key(1));
     assert_eq!(judge(&foreign), Err(ActFault::OtherSim(elsewhere)));
 }
 
@@ -219,56 +177,32 @@ fn a_turn_is_void_for_each_of_its_faults() {
 
     let mut foreign = turn(1, Vec::new());
     foreign.header.sim = SimId(Digest([6; 32]));
-    assert_eq!(
-        judge(&foreign),
-        Err(TurnFault::OtherSim(foreign.header.sim))
-    );
+    assert_eq!(judge(&foreign), Err(TurnFault::OtherSim(foreign.header.sim)));
 
     let (expected, found) = (Height(1), Height(2));
-    assert_eq!(
-        judge(&turn(2, Vec::new())),
-        Err(TurnFault::OutOfOrder { expected, found })
-    );
+    assert_eq!(judge(&turn(2, Vec::new())), Err(TurnFault::OutOfOrder { expected, found }));
 
     let bad = unsigned(envelope(ADA, 1, 1, 100));
-    let fault = TurnFault::Act {
-        id: bad.id(),
-        fault: ActFault::Signature,
-    };
+    let fault = TurnFault::Act { id: bad.id(), fault: ActFault::Signature };
     assert_eq!(judge(&turn(1, vec![good, bad])), Err(fault));
 
     let twice = [100, 101].map(|valid| envelope(key(1).public(), 1, 1, valid).sign(&key(1)));
     let void = judge(&turn(1, twice.to_vec()));
-    assert!(matches!(
-        void,
-        Err(TurnFault::Act {
-            fault: ActFault::Replayed(Seq(1)),
-            ..
-        })
-    ));
+    assert!(matches!(void, Err(TurnFault::Act { fault: ActFault::Replayed(Seq(1)), .. })));
 }
 
 #[test]
 fn a_turn_from_the_wire_with_a_broken_body_is_void() {
     // What came over the wire was never through `Body::new`.
-    let acts: Vec<SignedEnvelope> = (0..=ACTS_PER_TURN_MAX as u64)
-        .map(|seq| unsigned(envelope(ADA, 1, seq, 100)))
-        .collect();
+    let acts: Vec<SignedEnvelope> =
+        (0..=ACTS_PER_TURN_MAX as u64).map(|seq| unsigned(envelope(ADA, 1, seq, 100))).collect();
     let bytes = metatopia_types::wire::encode(&(acts, Vec::<Blob>::new()));
     let body: Body = metatopia_types::wire::decode(&bytes, bytes.len()).expect("it decodes");
-    let crowded = Turn {
-        body,
-        ..turn(1, Vec::new())
-    };
+    let crowded = Turn { body, ..turn(1, Vec::new()) };
 
     let void = judge_turn(SIM, &crowded, &LaneWindows::default(), &Ed25519);
 
-    assert_eq!(
-        void,
-        Err(TurnFault::Body(BodyError::TooManyActs(
-            ACTS_PER_TURN_MAX + 1
-        )))
-    );
+    assert_eq!(void, Err(TurnFault::Body(BodyError::TooManyActs(ACTS_PER_TURN_MAX + 1))));
 }
 
 proptest! {

@@ -47,15 +47,9 @@ fn a_genesis_decodes_to_itself_and_its_id_covers_all_of_it() {
 #[test]
 fn bytes_that_are_too_many_or_none_are_refused() {
     let long = vec![0; GENESIS_BYTES_MAX + 1];
-    let oversize = DecodeError::Oversize {
-        found: GENESIS_BYTES_MAX + 1,
-        limit: GENESIS_BYTES_MAX,
-    };
+    let oversize = DecodeError::Oversize { found: GENESIS_BYTES_MAX + 1, limit: GENESIS_BYTES_MAX };
     assert_eq!(Genesis::decode(&long), Err(GenesisError::Decode(oversize)));
-    assert_eq!(
-        Genesis::decode(&[1]),
-        Err(GenesisError::Decode(DecodeError::Malformed))
-    );
+    assert_eq!(Genesis::decode(&[1]), Err(GenesisError::Decode(DecodeError::Malformed)));
 }
 
 #[test]
@@ -74,19 +68,11 @@ fn counts_are_limited() {
         let id = |n| PackageId(Digest(key(n).0));
         builder.genesis.packages = (0..=PACKAGES_MAX).map(|n| (id(n), Vec::new())).collect();
     });
-    assert_eq!(
-        packages,
-        too_many("packages", PACKAGES_MAX + 1, PACKAGES_MAX)
-    );
+    assert_eq!(packages, too_many("packages", PACKAGES_MAX + 1, PACKAGES_MAX));
 
     let objects = fault(|builder| {
         builder.genesis.parameters.objects_max = 3;
-        (0..3).for_each(|_| {
-            builder
-                .genesis
-                .objects
-                .push(builder.genesis.objects[0].clone())
-        });
+        (0..3).for_each(|_| builder.genesis.objects.push(builder.genesis.objects[0].clone()));
     });
     assert_eq!(objects, too_many("objects", 4, 3));
 
@@ -94,63 +80,35 @@ fn counts_are_limited() {
         let many = (0..32).map(|n| (key(n), Contact::default()));
         builder.genesis.validators = many.collect();
     });
-    assert!(
-        matches!(validators, GenesisError::Validators(_)),
-        "{validators}"
-    );
+    assert!(matches!(validators, GenesisError::Validators(_)), "{validators}");
 }
 
 #[test]
 fn texts_are_short_lines() {
-    let text = |what: &str| GenesisError::Text {
-        what: what.to_owned(),
-    };
-    assert_eq!(
-        fault(|builder| builder.genesis.name.clear()),
-        text("the sim's name")
-    );
+    let text = |what: &str| GenesisError::Text { what: what.to_owned() };
+    assert_eq!(fault(|builder| builder.genesis.name.clear()), text("the sim's name"));
     let long = "x".repeat(TEXT_BYTES_MAX + 1);
     let error = fault(|builder| builder.genesis.licence = long.clone());
     assert_eq!(error, text("the sim's licence"));
     let error = fault(|builder| builder.genesis.asset_licence = "two\nlines".to_owned());
     assert_eq!(error, text("the licence of assets"));
     let error = fault(|builder| {
-        let contact = Contact {
-            peer_id: "x".repeat(129),
-            address: String::new(),
-        };
+        let contact = Contact { peer_id: "x".repeat(129), address: String::new() };
         builder.genesis.validators.insert(public(9), contact);
     });
-    assert_eq!(
-        error,
-        text(&format!("the contact of validator {}", public(9)))
-    );
+    assert_eq!(error, text(&format!("the contact of validator {}", public(9))));
 }
 
 #[test]
 fn parameters_have_ranges() {
     let error = fault(|builder| builder.genesis.parameters.ticks_per_turn = 0);
-    assert_eq!(
-        error,
-        GenesisError::Parameters(ParametersError::TicksPerTurn(0))
-    );
+    assert_eq!(error, GenesisError::Parameters(ParametersError::TicksPerTurn(0)));
     let error = fault(|builder| builder.genesis.parameters.avatar.radius = Fx::ZERO);
-    assert!(
-        error
-            .to_string()
-            .starts_with("avatar.radius is 0, outside of 0.1"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("avatar.radius is 0, outside of 0.1"), "{error}");
     let error = fault(|builder| builder.genesis.parameters.gas.tick = 24_999);
-    assert_eq!(
-        error.to_string(),
-        "gas.tick is 24999, outside of 25000 to 1073741824"
-    );
+    assert_eq!(error.to_string(), "gas.tick is 24999, outside of 25000 to 1073741824");
     let error = fault(|builder| builder.genesis.parameters.objects_max = 4_097);
-    assert_eq!(
-        error.to_string(),
-        "objects_max is 4097, outside of 1 to 4096"
-    );
+    assert_eq!(error.to_string(), "objects_max is 4097, outside of 1 to 4096");
 }
 
 #[test]
@@ -165,32 +123,14 @@ fn objects_have_rules() {
         object(|object| object.kind = "avatar".to_owned()),
         ObjectSpecError::Kind("avatar".to_owned())
     );
-    assert_eq!(
-        object(|object| object.name.clear()),
-        ObjectSpecError::Name(String::new())
-    );
-    assert_eq!(
-        object(|object| object.text = "x".repeat(257)),
-        ObjectSpecError::Text(257)
-    );
-    assert_eq!(
-        object(|object| object.look.color = 1 << 24),
-        ObjectSpecError::Color(1 << 24)
-    );
-    let script = ScriptSpec {
-        package: PackageId::default(),
-        state: State::default(),
-    };
+    assert_eq!(object(|object| object.name.clear()), ObjectSpecError::Name(String::new()));
+    assert_eq!(object(|object| object.text = "x".repeat(257)), ObjectSpecError::Text(257));
+    assert_eq!(object(|object| object.look.color = 1 << 24), ObjectSpecError::Color(1 << 24));
+    let script = ScriptSpec { package: PackageId::default(), state: State::default() };
     let scripts = vec![script.clone(); SCRIPTS_PER_OBJECT_MAX + 1];
     let error = fault(|builder| builder.genesis.objects[0].scripts = scripts);
     let expected = ObjectSpecError::TooManyScripts(SCRIPTS_PER_OBJECT_MAX + 1);
-    assert_eq!(
-        error,
-        GenesisError::Object {
-            object: 0,
-            error: expected
-        }
-    );
+    assert_eq!(error, GenesisError::Object { object: 0, error: expected });
 
     let error = fault(|builder| builder.genesis.objects[0].scripts = vec![script]);
     let package = PackageId::default();
@@ -202,22 +142,14 @@ fn objects_have_rules() {
         let state = State([("x".to_owned(), text)].into());
         builder.genesis.objects[0].scripts = vec![ScriptSpec { package, state }];
     });
-    let is_state = matches!(
-        error,
-        GenesisError::Object {
-            object: 0,
-            error: ObjectSpecError::State(_)
-        }
-    );
+    let is_state =
+        matches!(error, GenesisError::Object { object: 0, error: ObjectSpecError::State(_) });
     assert!(is_state, "{error}");
 
     let error = fault(|builder| {
         builder.genesis.objects[0].body.shape = Shape::Rect { half: Vec2::ZERO };
     });
-    assert!(
-        matches!(error, GenesisError::Body { object: 0, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, GenesisError::Body { object: 0, .. }), "{error}");
 }
 
 #[test]
@@ -225,12 +157,7 @@ fn packages_are_what_they_say_and_compile() {
     let error = fault(|builder| {
         builder.package("typo", "fn on_start() {\n    sya(1);\n}\n");
     });
-    assert!(
-        error
-            .to_string()
-            .contains("main.rhai:2:5: there is no function sya"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("main.rhai:2:5: there is no function sya"), "{error}");
 
     let other = PackageId(Digest([7; 32]));
     let error = fault(|builder| {
@@ -242,8 +169,5 @@ fn packages_are_what_they_say_and_compile() {
     let error = fault(|builder| {
         builder.genesis.packages.insert(other, vec![1, 2, 3]);
     });
-    assert!(
-        matches!(error, GenesisError::Package { id, .. } if id == other),
-        "{error}"
-    );
+    assert!(matches!(error, GenesisError::Package { id, .. } if id == other), "{error}");
 }

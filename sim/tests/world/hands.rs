@@ -20,19 +20,8 @@ fn beside(builder: &mut Builder) -> Yard {
 #[test]
 fn walking_reaches_its_speed_by_a_bounded_acceleration_and_stops_again() {
     let mut yard = beside(&mut Builder::new());
-    let speed = |yard: &Yard| {
-        yard.world
-            .object(yard.avatar(1))
-            .expect("here")
-            .velocity
-            .length()
-    };
-    yard.act(
-        1,
-        Act::Walk {
-            heading: vec2(0, 7),
-        },
-    );
+    let speed = |yard: &Yard| yard.world.object(yard.avatar(1)).expect("here").velocity.length();
+    yard.act(1, Act::Walk { heading: vec2(0, 7) });
 
     // 24 m/s^2 for 3 ticks of 1/60 s are 1.2 m/s.
     yard.play();
@@ -42,12 +31,7 @@ fn walking_reaches_its_speed_by_a_bounded_acceleration_and_stops_again() {
     let there = yard.position(yard.avatar(1));
     assert!(there.y > Fx::from_int(3) && there.x == Fx::ZERO);
 
-    yard.act(
-        1,
-        Act::Walk {
-            heading: Vec2::ZERO,
-        },
-    );
+    yard.act(1, Act::Walk { heading: Vec2::ZERO });
     yard.idle(10);
     assert_eq!(speed(&yard), Fx::ZERO);
 }
@@ -56,12 +40,7 @@ fn walking_reaches_its_speed_by_a_bounded_acceleration_and_stops_again() {
 fn half_a_heading_is_half_the_speed() {
     let mut yard = beside(&mut Builder::new());
 
-    yard.act(
-        1,
-        Act::Walk {
-            heading: Vec2::new(Fx::HALF, Fx::ZERO),
-        },
-    );
+    yard.act(1, Act::Walk { heading: Vec2::new(Fx::HALF, Fx::ZERO) });
     yard.idle(20);
 
     let velocity = yard.world.object(yard.avatar(1)).expect("here").velocity;
@@ -72,12 +51,7 @@ fn half_a_heading_is_half_the_speed() {
 fn a_heading_beyond_all_measure_is_refused() {
     let mut yard = beside(&mut Builder::new());
 
-    let outcome = yard.try_act(
-        1,
-        Act::Walk {
-            heading: Vec2::new(Fx::MAX, Fx::MIN),
-        },
-    );
+    let outcome = yard.try_act(1, Act::Walk { heading: Vec2::new(Fx::MAX, Fx::MIN) });
 
     assert_eq!(outcome, Outcome::Refused(Refusal::OutOfRange));
 }
@@ -118,10 +92,7 @@ fn what_is_far_fixed_gone_or_a_person_is_not_pushed() {
 fn reach_ends_where_the_parameters_say() {
     // Rim to rim 1.5 m are allowed: the avatar's radius is 0.35 m, the crate begins 0.5 m before
     // its centre, so a centre 2.35 m away is just in reach.
-    for (offset, outcome) in [
-        (0, Outcome::Ok),
-        (1 << 13, Outcome::Refused(Refusal::OutOfReach)),
-    ] {
+    for (offset, outcome) in [(0, Outcome::Ok), (1 << 13, Outcome::Refused(Refusal::OutOfReach))] {
         let mut builder = Builder::new();
         let object = builder.thing(Motion::Static, (0, 0), &[]);
         // The position is held in steps of 2^-20 m.
@@ -140,17 +111,11 @@ fn pushes_need_a_breath_between_them() {
     let mut yard = beside(&mut builder);
 
     assert_eq!(yard.try_act(1, Act::Push { object }), Outcome::Ok);
-    assert_eq!(
-        yard.try_act(1, Act::Push { object }),
-        Outcome::Refused(Refusal::TooOften)
-    );
+    assert_eq!(yard.try_act(1, Act::Push { object }), Outcome::Refused(Refusal::TooOften));
     // Neither is the wait shortened by a new session.
     yard.login(1);
     yard.play();
-    assert_eq!(
-        yard.try_act(1, Act::Push { object }),
-        Outcome::Refused(Refusal::TooOften)
-    );
+    assert_eq!(yard.try_act(1, Act::Push { object }), Outcome::Refused(Refusal::TooOften));
     yard.idle(4);
     assert_eq!(yard.try_act(1, Act::Push { object }), Outcome::Ok);
 }
@@ -162,10 +127,7 @@ fn a_touch_is_told_to_the_scripts_of_what_is_touched() {
         let Event::Touch { other, impulse, .. } = call.event else {
             return Ok(Part::default());
         };
-        let mut part = Part {
-            gas: 10,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 10, ..Part::default() };
         part.own.text = Some(format!("touched by {other} with {impulse}"));
         Ok(part)
     });
@@ -186,10 +148,7 @@ fn walking_into_a_thing_is_a_touch_with_an_impulse() {
         let Event::Touch { other, impulse, .. } = call.event else {
             return Ok(Part::default());
         };
-        let mut part = Part {
-            gas: 10,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 10, ..Part::default() };
         part.own.text = Some(format!("{other}"));
         part.own.color = Some(u32::from(*impulse > Fx::ZERO));
         Ok(part)
@@ -201,8 +160,5 @@ fn walking_into_a_thing_is_a_touch_with_an_impulse() {
     yard.idle(30);
 
     let seen = yard.world.object(thing).expect("here");
-    assert_eq!(
-        (seen.text, seen.look.color),
-        (yard.avatar(1).to_string(), 1)
-    );
+    assert_eq!((seen.text, seen.look.color), (yard.avatar(1).to_string(), 1));
 }

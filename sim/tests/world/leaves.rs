@@ -24,12 +24,7 @@ pub(crate) fn live(yard: &mut Yard, turn: u64) {
     let n = (turn % 7) as u8 + 1;
     match turn % 5 {
         0 => drop(yard.login(n)),
-        1 | 2 => drop(yard.act(
-            n,
-            Act::Walk {
-                heading: Vec2::new(Vec2::X.x, Vec2::Y.y),
-            },
-        )),
+        1 | 2 => drop(yard.act(n, Act::Walk { heading: Vec2::new(Vec2::X.x, Vec2::Y.y) })),
         3 => drop(yard.say(n, 0, &format!("turn {turn}"))),
         _ => drop(yard.act(n, Act::Leave)),
     }
@@ -39,12 +34,7 @@ fn check_sizes(world: &World) {
     for leaf in world.manifest().leaves {
         let content = world.leaf(&leaf.key).expect("a leaf of the manifest");
         assert_eq!(content.len(), leaf.bytes as usize, "{}", leaf.key);
-        assert!(
-            content.len() <= LEAF_BYTES_MAX,
-            "{} has {} bytes",
-            leaf.key,
-            content.len()
-        );
+        assert!(content.len() <= LEAF_BYTES_MAX, "{} has {} bytes", leaf.key, content.len());
     }
 }
 
@@ -93,23 +83,10 @@ fn many_players_and_objects_are_cut_into_leaves_that_fit() {
     yard.play();
 
     check_sizes(&yard.world);
-    let keys: Vec<String> = yard
-        .world
-        .manifest()
-        .leaves
-        .into_iter()
-        .map(|leaf| leaf.key.0)
-        .collect();
-    assert!(
-        !keys.contains(&"tile/0,0".to_owned()),
-        "400 objects of 300 B fit no single leaf"
-    );
-    assert!(
-        keys.iter()
-            .filter(|key| key.starts_with("tile/0,0/"))
-            .count()
-            > 1
-    );
+    let keys: Vec<String> =
+        yard.world.manifest().leaves.into_iter().map(|leaf| leaf.key.0).collect();
+    assert!(!keys.contains(&"tile/0,0".to_owned()), "400 objects of 300 B fit no single leaf");
+    assert!(keys.iter().filter(|key| key.starts_with("tile/0,0/")).count() > 1);
     assert_eq!(yard.world.root(), yard.world.rehash());
 }
 
@@ -122,12 +99,7 @@ fn an_object_that_crosses_to_another_tile_is_in_one_leaf() {
     yard.act(1, Act::Walk { heading: Vec2::X });
     yard.play();
     let tiles = |yard: &Yard| -> Vec<String> {
-        let keys = yard
-            .world
-            .manifest()
-            .leaves
-            .into_iter()
-            .map(|leaf| leaf.key.0);
+        let keys = yard.world.manifest().leaves.into_iter().map(|leaf| leaf.key.0);
         keys.filter(|key| key.starts_with("tile/")).collect()
     };
     let before = tiles(&yard);

@@ -8,6 +8,7 @@ mod servers;
 mod sessions;
 mod snapshots;
 mod speech;
+mod storm;
 mod thrift;
 mod totality;
 mod yard;

@@ -13,45 +13,25 @@ use crate::yard::{Backwards, Builder, Shuffled, Yard};
 /// Something that writes down what it hears, and passes it on.
 fn listener(builder: &mut Builder) -> PackageId {
     builder.port("listener", &[EventKind::Chat, EventKind::Message], |call| {
-        let mut part = Part {
-            gas: 1,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 1, ..Part::default() };
         let heard = match call.event {
             Event::Chat { text, .. } => text.clone(),
             Event::Message { topic, .. } => topic.clone(),
             _ => return Ok(part),
         };
-        let before = call
-            .own
-            .text
-            .clone()
-            .or_else(|| Some(call.view.object(call.object)?.text.into()));
+        let before =
+            call.own.text.clone().or_else(|| Some(call.view.object(call.object)?.text.into()));
         let all = format!("{}|{heard}", before.unwrap_or_default());
-        part.own.text = Some(
-            all.chars()
-                .rev()
-                .take(200)
-                .collect::<Vec<_>>()
-                .iter()
-                .rev()
-                .collect(),
-        );
+        part.own.text =
+            Some(all.chars().rev().take(200).collect::<Vec<_>>().iter().rev().collect());
         part.own.color = Some((call.script.0 * 256 + call.index) as u32);
         if call.event.kind() == EventKind::Chat {
             for to in 1..=3 {
                 let topic = format!("{} {heard}", call.script);
-                part.effects.push(Effect::Send {
-                    to: ObjectId(to),
-                    topic,
-                    data: Value::Unit,
-                });
+                part.effects.push(Effect::Send { to: ObjectId(to), topic, data: Value::Unit });
             }
             let impulse = Vec2::new(Fx::from_int(call.script.0 as i32), Fx::HALF);
-            part.effects.push(Effect::Push {
-                object: ObjectId(3),
-                impulse,
-            });
+            part.effects.push(Effect::Push { object: ObjectId(3), impulse });
         }
         Ok(part)
     })
@@ -120,10 +100,8 @@ fn groups_are_in_the_order_of_keyed_hashes_that_anybody_can_compute() {
         seed = mix(seed, yard.log.last().expect("just played").id());
 
         for script in (1..=6).map(ScriptId) {
-            let senders: Vec<Sender> = heard(&applied.order, script)
-                .chunks(2)
-                .map(|pair| pair[0].0)
-                .collect();
+            let senders: Vec<Sender> =
+                heard(&applied.order, script).chunks(2).map(|pair| pair[0].0).collect();
             let mut expected = senders.clone();
             expected.sort_by_key(|sender| {
                 let mut message = first_tick.0.to_le_bytes().to_vec();
@@ -135,11 +113,7 @@ fn groups_are_in_the_order_of_keyed_hashes_that_anybody_can_compute() {
             orders.insert(senders);
         }
     }
-    assert!(
-        orders.len() > 50,
-        "{} different orders in 60 cases",
-        orders.len()
-    );
+    assert!(orders.len() > 50, "{} different orders in 60 cases", orders.len());
 }
 
 #[test]
@@ -155,10 +129,8 @@ fn what_runs_first_does_not_matter() {
     };
     let mut yards: Vec<Yard> = (0..6).map(|_| crowd()).collect();
     for turn in 0..10 {
-        let mut results: Vec<_> = (0..)
-            .zip(&mut yards)
-            .map(|(n, yard)| play(yard, n + n / 2 * turn))
-            .collect();
+        let mut results: Vec<_> =
+            (0..).zip(&mut yards).map(|(n, yard)| play(yard, n + n / 2 * turn)).collect();
         let first = results.remove(0);
         assert!(results.iter().all(|other| *other == first), "turn {turn}");
     }
@@ -173,30 +145,17 @@ fn messages_arrive_one_tick_later_and_in_the_order_they_were_sent() {
     let mut ticks: BTreeMap<EventKind, BTreeSet<Tick>> = BTreeMap::new();
     let mut sent: BTreeMap<(ScriptId, Sender), Vec<String>> = BTreeMap::new();
     for received in &applied.order {
-        ticks
-            .entry(received.event.kind())
-            .or_default()
-            .insert(received.tick);
+        ticks.entry(received.event.kind()).or_default().insert(received.tick);
         if let Event::Message { topic, .. } = &received.event {
-            sent.entry((received.script, received.sender))
-                .or_default()
-                .push(topic.clone());
+            sent.entry((received.script, received.sender)).or_default().push(topic.clone());
         }
     }
 
-    let chat = ticks[&EventKind::Chat]
-        .first()
-        .copied()
-        .expect("somebody heard");
+    let chat = ticks[&EventKind::Chat].first().copied().expect("somebody heard");
     assert_eq!(ticks[&EventKind::Chat].len(), 1);
-    assert_eq!(
-        ticks[&EventKind::Message].first().copied(),
-        Some(chat.plus(1))
-    );
+    assert_eq!(ticks[&EventKind::Message].first().copied(), Some(chat.plus(1)));
     for ((script, sender), topics) in sent {
-        let Sender::Script(from) = sender else {
-            panic!("messages are from scripts")
-        };
+        let Sender::Script(from) = sender else { panic!("messages are from scripts") };
         let heard: Vec<String> = heard(&applied.order, from)
             .into_iter()
             .map(|(_, text)| format!("{from} {text}"))

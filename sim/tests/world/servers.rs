@@ -18,14 +18,8 @@ fn with_admin() -> Yard {
 }
 
 fn add(n: u8) -> Act {
-    let contact = Contact {
-        peer_id: format!("peer{n}"),
-        address: "/ip4/127.0.0.1".to_owned(),
-    };
-    Act::SetChange(SetChange::Add {
-        key: public(n),
-        contact,
-    })
+    let contact = Contact { peer_id: format!("peer{n}"), address: "/ip4/127.0.0.1".to_owned() };
+    Act::SetChange(SetChange::Add { key: public(n), contact })
 }
 
 fn remove(n: u8) -> Act {
@@ -33,10 +27,7 @@ fn remove(n: u8) -> Act {
 }
 
 fn ready(yard: &Yard) -> Act {
-    Act::Ready {
-        height: yard.world.height(),
-        root: yard.world.root(),
-    }
+    Act::Ready { height: yard.world.height(), root: yard.world.root() }
 }
 
 #[test]
@@ -50,29 +41,17 @@ fn a_standby_becomes_a_validator_by_its_own_word_three_heights_later() {
 
     let height = yard.world.height();
     assert!(yard.world.roster().members().contains_key(&public(205)));
-    let votes = |at: Height| {
-        yard.world
-            .validators(at)
-            .expect("known")
-            .get(&public(205))
-            .is_some()
-    };
+    let votes = |at: Height| yard.world.validators(at).expect("known").get(&public(205)).is_some();
     assert!(!votes(height.plus(1)) && !votes(height.plus(2)) && votes(height.plus(3)));
 }
 
 #[test]
 fn only_an_admin_who_is_logged_in_changes_the_set() {
     let mut yard = Builder::new().build();
-    assert_eq!(
-        yard.try_act(ADMIN, add(205)),
-        Outcome::Refused(Refusal::NotLoggedIn)
-    );
+    assert_eq!(yard.try_act(ADMIN, add(205)), Outcome::Refused(Refusal::NotLoggedIn));
     yard.login(1);
     yard.play();
-    assert_eq!(
-        yard.try_act(1, add(205)),
-        Outcome::Refused(Refusal::NotAdmin)
-    );
+    assert_eq!(yard.try_act(1, add(205)), Outcome::Refused(Refusal::NotAdmin));
 }
 
 #[test]
@@ -83,47 +62,29 @@ fn a_standby_that_names_a_wrong_root_does_not_follow() {
     let (height, root) = (yard.world.height(), yard.world.root());
 
     for act in [
-        Act::Ready {
-            height,
-            root: Root(Digest::ZERO),
-        },
-        Act::Ready {
-            height: height.plus(1),
-            root,
-        },
+        Act::Ready { height, root: Root(Digest::ZERO) },
+        Act::Ready { height: height.plus(1), root },
         // Too long ago to know.
-        Act::Ready {
-            height: Height(1),
-            root,
-        },
+        Act::Ready { height: Height(1), root },
     ] {
         assert_eq!(yard.try_act(205, act), Outcome::Refused(Refusal::WrongRoot));
     }
     let act = ready(&yard);
-    assert_eq!(
-        yard.try_act(206, act.clone()),
-        Outcome::Refused(Refusal::BadSetChange)
-    );
+    assert_eq!(yard.try_act(206, act.clone()), Outcome::Refused(Refusal::BadSetChange));
     assert_eq!(yard.try_act(205, act), Outcome::Ok);
 }
 
 #[test]
 fn a_set_of_four_keeps_its_members_and_a_larger_one_lets_them_go() {
     let mut yard = with_admin();
-    assert_eq!(
-        yard.try_act(ADMIN, remove(201)),
-        Outcome::Refused(Refusal::BadSetChange)
-    );
+    assert_eq!(yard.try_act(ADMIN, remove(201)), Outcome::Refused(Refusal::BadSetChange));
     yard.try_act(ADMIN, add(205));
     let act = ready(&yard);
     yard.try_act(205, act);
 
     assert_eq!(yard.try_act(ADMIN, remove(201)), Outcome::Ok);
     assert!(!yard.world.roster().members().contains_key(&public(201)));
-    assert_eq!(
-        yard.try_act(ADMIN, remove(201)),
-        Outcome::Refused(Refusal::BadSetChange)
-    );
+    assert_eq!(yard.try_act(ADMIN, remove(201)), Outcome::Refused(Refusal::BadSetChange));
 }
 
 #[test]
@@ -145,41 +106,21 @@ fn a_turn_changes_the_members_once() {
 #[test]
 fn a_contact_or_key_that_is_none_is_refused() {
     let mut yard = with_admin();
-    let contact = Contact {
-        peer_id: "peer\n".to_owned(),
-        address: String::new(),
-    };
-    let bad_contact = Act::SetChange(SetChange::Add {
-        key: public(205),
-        contact,
-    });
-    assert_eq!(
-        yard.try_act(ADMIN, bad_contact),
-        Outcome::Refused(Refusal::BadText)
-    );
+    let contact = Contact { peer_id: "peer\n".to_owned(), address: String::new() };
+    let bad_contact = Act::SetChange(SetChange::Add { key: public(205), contact });
+    assert_eq!(yard.try_act(ADMIN, bad_contact), Outcome::Refused(Refusal::BadText));
 
     // A point of small order: anybody could sign for it.
     let mut weak = metatopia_types::PublicKey([0; 32]);
     weak.0[0] = 1;
-    let bad_key = Act::SetChange(SetChange::Add {
-        key: weak,
-        contact: Contact::default(),
-    });
-    assert_eq!(
-        yard.try_act(ADMIN, bad_key),
-        Outcome::Refused(Refusal::BadText)
-    );
+    let bad_key = Act::SetChange(SetChange::Add { key: weak, contact: Contact::default() });
+    assert_eq!(yard.try_act(ADMIN, bad_key), Outcome::Refused(Refusal::BadText));
 }
 
 fn vote(sim: SimId, key: &SigningKey, height: Height, header: u8) -> Signed<Vote> {
     let header = Some(HeaderId(Digest([header; 32])));
-    let vote = Vote {
-        kind: VoteKind::Precommit,
-        height,
-        round: Round(0),
-        header,
-        voter: key.public(),
-    };
+    let vote =
+        Vote { kind: VoteKind::Precommit, height, round: Round(0), header, voter: key.public() };
     vote.sign(sim, key)
 }
 
@@ -195,10 +136,7 @@ fn who_signs_two_things_at_once_is_removed_once_the_set_allows_it() {
     let mut yard = with_admin();
     let evidence = lie(&yard, 202, yard.world.height());
     // Four are too few to lose one; anybody may show the evidence again.
-    assert_eq!(
-        yard.try_act(1, evidence.clone()),
-        Outcome::Refused(Refusal::BadSetChange)
-    );
+    assert_eq!(yard.try_act(1, evidence.clone()), Outcome::Refused(Refusal::BadSetChange));
     yard.try_act(ADMIN, add(205));
     let act = ready(&yard);
     yard.try_act(205, act);
@@ -207,10 +145,7 @@ fn who_signs_two_things_at_once_is_removed_once_the_set_allows_it() {
 
     assert!(!yard.world.roster().members().contains_key(&public(202)));
     assert!(yard.world.governance().exposed.contains_key(&public(202)));
-    assert_eq!(
-        yard.try_act(1, evidence),
-        Outcome::Refused(Refusal::BadEvidence)
-    );
+    assert_eq!(yard.try_act(1, evidence), Outcome::Refused(Refusal::BadEvidence));
 }
 
 #[test]
@@ -257,8 +192,5 @@ fn an_abandoned_sim_is_handed_to_its_oldest_player_and_back() {
     yard.login(ADMIN);
     yard.play();
     assert_eq!(yard.world.governance().temp_admin, None);
-    assert_eq!(
-        yard.try_act(1, remove(205)),
-        Outcome::Refused(Refusal::NotAdmin)
-    );
+    assert_eq!(yard.try_act(1, remove(205)), Outcome::Refused(Refusal::NotAdmin));
 }

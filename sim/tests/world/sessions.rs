@@ -6,13 +6,7 @@ use metatopia_types::{Act, BodyShape, Look, Outcome, Refusal};
 use crate::yard::{Builder, public};
 
 fn login(name: &str, color: u32) -> Act {
-    Act::Login {
-        name: name.to_owned(),
-        look: Look {
-            color,
-            shape: BodyShape::Round,
-        },
-    }
+    Act::Login { name: name.to_owned(), look: Look { color, shape: BodyShape::Round } }
 }
 
 #[test]
@@ -34,13 +28,7 @@ fn the_first_login_makes_a_player_with_an_avatar_near_the_spawn_point() {
 fn nobody_acts_before_a_login() {
     let mut yard = Builder::new().build();
 
-    for act in [
-        Act::Heartbeat,
-        Act::Leave,
-        Act::Walk {
-            heading: metatopia_math::Vec2::X,
-        },
-    ] {
+    for act in [Act::Heartbeat, Act::Leave, Act::Walk { heading: metatopia_math::Vec2::X }] {
         assert_eq!(yard.try_act(1, act), Outcome::Refused(Refusal::NotLoggedIn));
     }
 }
@@ -56,32 +44,17 @@ fn a_login_in_another_lane_takes_over_the_avatar() {
     yard.play();
 
     assert_eq!(yard.avatar(1), avatar);
-    assert_eq!(
-        yard.world.object(avatar).map(|seen| seen.name),
-        Some("Ada".to_owned())
-    );
-    assert_eq!(
-        yard.try_act(1, Act::Heartbeat),
-        Outcome::Refused(Refusal::OtherSession)
-    );
+    assert_eq!(yard.world.object(avatar).map(|seen| seen.name), Some("Ada".to_owned()));
+    assert_eq!(yard.try_act(1, Act::Heartbeat), Outcome::Refused(Refusal::OtherSession));
 }
 
 #[test]
 fn names_and_looks_that_break_their_rules_are_refused() {
     let mut yard = Builder::new().build();
 
-    assert_eq!(
-        yard.try_act(1, login("", 0)),
-        Outcome::Refused(Refusal::BadText)
-    );
-    assert_eq!(
-        yard.try_act(1, login("a\u{7}b", 0)),
-        Outcome::Refused(Refusal::BadText)
-    );
-    assert_eq!(
-        yard.try_act(1, login("Ada", 1 << 24)),
-        Outcome::Refused(Refusal::OutOfRange)
-    );
+    assert_eq!(yard.try_act(1, login("", 0)), Outcome::Refused(Refusal::BadText));
+    assert_eq!(yard.try_act(1, login("a\u{7}b", 0)), Outcome::Refused(Refusal::BadText));
+    assert_eq!(yard.try_act(1, login("Ada", 1 << 24)), Outcome::Refused(Refusal::OutOfRange));
     assert_eq!(yard.world.player_count(), 0);
 }
 
@@ -100,12 +73,7 @@ fn who_leaves_is_gone_and_comes_back_as_the_same_player() {
     yard.play();
 
     assert_ne!(yard.avatar(1), first);
-    assert_eq!(
-        yard.world
-            .player(&public(1))
-            .map(|player| player.first_seen),
-        Some(seen)
-    );
+    assert_eq!(yard.world.player(&public(1)).map(|player| player.first_seen), Some(seen));
     assert_eq!(yard.world.player_count(), 1);
 }
 
@@ -116,12 +84,7 @@ fn an_avatar_without_a_sign_of_life_stands_still_and_leaves_after_the_grace_time
     builder.genesis.parameters.grace_ticks = 60;
     let mut yard = builder.build();
     yard.login(1);
-    yard.act(
-        1,
-        Act::Walk {
-            heading: metatopia_math::Vec2::X,
-        },
-    );
+    yard.act(1, Act::Walk { heading: metatopia_math::Vec2::X });
     yard.play();
     let avatar = yard.avatar(1);
 
@@ -129,15 +92,7 @@ fn an_avatar_without_a_sign_of_life_stands_still_and_leaves_after_the_grace_time
     yard.idle(5);
     yard.act(1, Act::Heartbeat);
     yard.idle(8);
-    assert!(
-        yard.world
-            .object(avatar)
-            .expect("here")
-            .velocity
-            .length()
-            .floor_int()
-            >= 3
-    );
+    assert!(yard.world.object(avatar).expect("here").velocity.length().floor_int() >= 3);
     yard.idle(8);
     let still = yard.world.object(avatar).expect("still here");
     assert_eq!(still.velocity, metatopia_math::Vec2::ZERO);
@@ -145,10 +100,7 @@ fn an_avatar_without_a_sign_of_life_stands_still_and_leaves_after_the_grace_time
 
     assert_eq!(yard.world.avatar(&public(1)), None);
     assert_eq!(yard.world.object(avatar), None);
-    assert_eq!(
-        yard.try_act(1, Act::Heartbeat),
-        Outcome::Refused(Refusal::NotLoggedIn)
-    );
+    assert_eq!(yard.try_act(1, Act::Heartbeat), Outcome::Refused(Refusal::NotLoggedIn));
 }
 
 #[test]
@@ -160,10 +112,7 @@ fn a_full_world_takes_no_more_avatars() {
     yard.login(2);
     yard.play();
 
-    assert_eq!(
-        yard.try_act(3, login("late", 0)),
-        Outcome::Refused(Refusal::Full)
-    );
+    assert_eq!(yard.try_act(3, login("late", 0)), Outcome::Refused(Refusal::Full));
     yard.act(1, Act::Leave);
     yard.play();
     assert_eq!(yard.try_act(3, login("late", 0)), Outcome::Ok);
@@ -176,18 +125,13 @@ fn a_full_ground_takes_no_more_objects() {
     builder.thing(metatopia_physics::Motion::Static, (10, 10), &[]);
     let mut yard = builder.build();
 
-    assert_eq!(
-        yard.try_act(1, login("late", 0)),
-        Outcome::Refused(Refusal::Full)
-    );
+    assert_eq!(yard.try_act(1, login("late", 0)), Outcome::Refused(Refusal::Full));
 }
 
 #[test]
 fn a_crowd_that_comes_at_once_is_let_in_a_few_at_a_time() {
     let mut yard = Builder::new().build();
-    let acts: Vec<_> = (0..=ARRIVALS_PER_TURN_MAX as u8)
-        .map(|n| yard.login(n))
-        .collect();
+    let acts: Vec<_> = (0..=ARRIVALS_PER_TURN_MAX as u8).map(|n| yard.login(n)).collect();
     yard.play();
 
     let refused: Vec<_> = acts

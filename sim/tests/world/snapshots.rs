@@ -17,10 +17,7 @@ type Contents = BTreeMap<Digest, Vec<u8>>;
 fn snapshot(world: &World) -> (Manifest, Contents) {
     let manifest = world.manifest();
     let content = |leaf: &metatopia_sim::LeafEntry| {
-        (
-            leaf.hash,
-            world.leaf(&leaf.key).expect("a leaf of the manifest"),
-        )
+        (leaf.hash, world.leaf(&leaf.key).expect("a leaf of the manifest"))
     };
     let contents = manifest.leaves.iter().map(content).collect();
     (manifest, contents)
@@ -35,21 +32,11 @@ fn restored(world: &World, tools: &Tools) -> World {
 fn busy() -> (Yard, Tools) {
     let mut builder = Builder::new();
     let package = builder.port("busy", &EventKind::ALL, |call| {
-        let timer = |name: &str, ticks| Effect::Timer {
-            name: name.to_owned(),
-            ticks,
-        };
-        let mut part = Part {
-            gas: 300,
-            ..Part::default()
-        };
+        let timer = |name: &str, ticks| Effect::Timer { name: name.to_owned(), ticks };
+        let mut part = Part { gas: 300, ..Part::default() };
         if call.event.kind() == EventKind::Tick {
             let to = ObjectId(call.object.0 % 3 + 1);
-            part.effects.push(Effect::Send {
-                to,
-                topic: "x".to_owned(),
-                data: Value::Int(7),
-            });
+            part.effects.push(Effect::Send { to, topic: "x".to_owned(), data: Value::Int(7) });
             return Ok(part);
         }
         if let Event::Start | Event::Timer { .. } = call.event {
@@ -84,11 +71,7 @@ fn a_world_restored_after_any_turn_goes_on_as_the_one_that_never_stopped() {
     for (begin, world) in others.iter_mut().enumerate() {
         for (turn, root) in yard.log.iter().zip(&roots).skip(begin) {
             let applied = world.apply(turn, &Serial);
-            assert_eq!(
-                applied.root, *root,
-                "restored after {begin}, at {}",
-                applied.height
-            );
+            assert_eq!(applied.root, *root, "restored after {begin}, at {}", applied.height);
         }
     }
 }
@@ -124,10 +107,7 @@ fn a_leaf_that_was_changed_or_left_out_is_named() {
         assert_eq!(error, RestoreError::Missing(leaf.key.clone()));
 
         let mut flipped = contents.clone();
-        if let Some(byte) = flipped
-            .get_mut(&leaf.hash)
-            .and_then(|content| content.last_mut())
-        {
+        if let Some(byte) = flipped.get_mut(&leaf.hash).and_then(|content| content.last_mut()) {
             *byte ^= 1;
         }
         let error =
@@ -146,10 +126,7 @@ fn a_manifest_of_another_state_or_out_of_order_is_refused() {
     assert_eq!(other.err(), Some(RestoreError::OtherRoot { found: root }));
     manifest.leaves.swap(0, 1);
     let swapped = World::restore(&manifest, &contents, root, &tools);
-    assert_eq!(
-        swapped.err(),
-        Some(RestoreError::Order(manifest.leaves[1].key.clone()))
-    );
+    assert_eq!(swapped.err(), Some(RestoreError::Order(manifest.leaves[1].key.clone())));
 }
 
 #[test]
@@ -171,27 +148,12 @@ fn leaves_that_are_no_state_are_refused_even_under_their_own_root() {
     };
     let key = |name: &str| metatopia_types::LeafKey(name.to_owned());
 
-    assert_eq!(
-        drop_leaf("clock"),
-        Some(RestoreError::Missing(key("clock")))
-    );
-    assert_eq!(
-        rename("script/1", "scrap/1"),
-        Some(RestoreError::UnknownLeaf(key("scrap/1")))
-    );
-    assert_eq!(
-        rename("script/1", "script/x"),
-        Some(RestoreError::UnknownLeaf(key("script/x")))
-    );
-    assert_eq!(
-        rename("tile/0,0", "tile/1,0"),
-        Some(RestoreError::NotCanonical)
-    );
+    assert_eq!(drop_leaf("clock"), Some(RestoreError::Missing(key("clock"))));
+    assert_eq!(rename("script/1", "scrap/1"), Some(RestoreError::UnknownLeaf(key("scrap/1"))));
+    assert_eq!(rename("script/1", "script/x"), Some(RestoreError::UnknownLeaf(key("script/x"))));
+    assert_eq!(rename("tile/0,0", "tile/1,0"), Some(RestoreError::NotCanonical));
     let swapped = rename("clock", "players");
-    assert!(
-        matches!(swapped, Some(RestoreError::Malformed { .. })),
-        "{swapped:?}"
-    );
+    assert!(matches!(swapped, Some(RestoreError::Malformed { .. })), "{swapped:?}");
 }
 
 #[test]
@@ -224,35 +186,18 @@ fn a_report_names_the_first_leaf_and_field_that_differ() {
     let found = compare(&one.world, &other.world).expect("they differ");
     assert_eq!(found.key.0, "outcomes/2");
     let leaf = |world: &World, key: &str| {
-        world
-            .leaf(&metatopia_types::LeafKey(key.to_owned()))
-            .expect("there")
+        world.leaf(&metatopia_types::LeafKey(key.to_owned())).expect("there")
     };
     let (left, right) = (one.world.manifest(), other.world.manifest());
     let only = |manifest: &Manifest, key: &str| Manifest {
-        leaves: manifest
-            .leaves
-            .iter()
-            .filter(|leaf| leaf.key.0 == key)
-            .cloned()
-            .collect(),
+        leaves: manifest.leaves.iter().filter(|leaf| leaf.key.0 == key).cloned().collect(),
     };
     let found = difference(
-        (&only(&left, "players"), &|key| {
-            Some(leaf(&one.world, &key.0))
-        }),
-        (&only(&right, "players"), &|key| {
-            Some(leaf(&other.world, &key.0))
-        }),
+        (&only(&left, "players"), &|key| Some(leaf(&one.world, &key.0))),
+        (&only(&right, "players"), &|key| Some(leaf(&other.world, &key.0))),
     )
     .expect("they differ");
     assert_eq!(found.left.as_deref(), Some("color: 0,"));
     assert_eq!(found.right.as_deref(), Some("color: 11259375,"));
-    assert!(
-        found
-            .field
-            .iter()
-            .any(|line| line.starts_with("look: Look")),
-        "{found:?}"
-    );
+    assert!(found.field.iter().any(|line| line.starts_with("look: Look")), "{found:?}");
 }

@@ -12,16 +12,9 @@ fn parrot(builder: &mut Builder) -> metatopia_types::PackageId {
         let Event::Chat { from, text } = call.event else {
             return Ok(Part::default());
         };
-        let name = call
-            .view
-            .object(*from)
-            .map_or("nobody", |object| object.name);
+        let name = call.view.object(*from).map_or("nobody", |object| object.name);
         let text = format!("{name} says {text}");
-        Ok(Part {
-            gas: 10,
-            effects: vec![Effect::Say { text }],
-            ..Part::default()
-        })
+        Ok(Part { gas: 10, effects: vec![Effect::Say { text }], ..Part::default() })
     })
 }
 
@@ -65,10 +58,7 @@ fn words_that_cannot_be_said_are_refused() {
     assert_eq!(try_say(0, "a\nb"), Outcome::Refused(Refusal::BadText));
     let long = "x".repeat(CHAT_BYTES_MAX + 1);
     assert_eq!(try_say(0, &long), Outcome::Refused(Refusal::BadText));
-    let lost = Act::Say {
-        channel: 0,
-        body: BlobId::default(),
-    };
+    let lost = Act::Say { channel: 0, body: BlobId::default() };
     assert_eq!(yard.try_act(1, lost), Outcome::Refused(Refusal::NoBlob));
 }
 
@@ -81,11 +71,7 @@ fn a_gesture_is_seen_for_a_moment() {
     assert_eq!(yard.try_act(1, Act::Emote(Emote::Wave)), Outcome::Ok);
 
     let gesture = |yard: &crate::yard::Yard| {
-        yard.world
-            .object(yard.avatar(1))
-            .and_then(|seen| seen.player)
-            .expect("an avatar")
-            .1
+        yard.world.object(yard.avatar(1)).and_then(|seen| seen.player).expect("an avatar").1
     };
     assert_eq!(gesture(&yard), Some(Emote::Wave));
     yard.idle(GESTURE_TICKS / 3 + 1);
@@ -97,39 +83,22 @@ fn a_new_look_is_seen() {
     let mut yard = Builder::new().build();
     yard.login(1);
     yard.play();
-    let look = Look {
-        color: 0x12_3456,
-        ..Look::default()
-    };
+    let look = Look { color: 0x12_3456, ..Look::default() };
 
     assert_eq!(yard.try_act(1, Act::SetLook(look)), Outcome::Ok);
     assert_eq!(yard.world.object(yard.avatar(1)).expect("here").look, look);
-    let loud = Look {
-        color: u32::MAX,
-        ..look
-    };
-    assert_eq!(
-        yard.try_act(1, Act::SetLook(loud)),
-        Outcome::Refused(Refusal::OutOfRange)
-    );
+    let loud = Look { color: u32::MAX, ..look };
+    assert_eq!(yard.try_act(1, Act::SetLook(loud)), Outcome::Refused(Refusal::OutOfRange));
 }
 
 #[test]
 fn words_of_one_turn_become_a_bounded_number_of_events() {
     let mut builder = Builder::new();
-    let package = builder.port("ear", &[EventKind::Chat], |_| {
-        Ok(Part {
-            gas: 1,
-            ..Part::default()
-        })
-    });
+    let package =
+        builder.port("ear", &[EventKind::Chat], |_| Ok(Part { gas: 1, ..Part::default() }));
     let scripts = 8 * 256;
     for n in 0..scripts / 8 {
-        builder.thing(
-            Motion::Static,
-            (2 * (n % 16), 2 * (n / 16) + 9),
-            &[package; 8],
-        );
+        builder.thing(Motion::Static, (2 * (n % 16), 2 * (n / 16) + 9), &[package; 8]);
     }
     let mut yard = builder.build();
     yard.login(1);
@@ -140,10 +109,6 @@ fn words_of_one_turn_become_a_bounded_number_of_events() {
     yard.play();
 
     let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
-    assert!(
-        outcomes[..room]
-            .iter()
-            .all(|outcome| *outcome == Outcome::Ok)
-    );
+    assert!(outcomes[..room].iter().all(|outcome| *outcome == Outcome::Ok));
     assert_eq!(outcomes[room], Outcome::Refused(Refusal::TooOften));
 }

@@ -16,26 +16,16 @@ use crate::yard::{Builder, Yard};
 /// Uses all gas of every call.
 fn glutton(builder: &mut Builder) -> metatopia_types::PackageId {
     builder.port("glutton", &[EventKind::Tick], |_| {
-        Err(ScriptError {
-            kind: ErrorKind::Gas,
-            gas: GAS_PER_CALL_MAX,
-            report: Box::default(),
-        })
+        Err(ScriptError { kind: ErrorKind::Gas, gas: GAS_PER_CALL_MAX, report: Box::default() })
     })
 }
 
 /// Counts its ticks.
 fn clockwork(builder: &mut Builder) -> metatopia_types::PackageId {
     builder.port("clockwork", &[EventKind::Tick], |call| {
-        let text = call
-            .view
-            .object(call.object)
-            .map_or("", |object| object.text);
+        let text = call.view.object(call.object).map_or("", |object| object.text);
         let count = text.parse::<u64>().unwrap_or(0) + 1;
-        let mut part = Part {
-            gas: 20,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 20, ..Part::default() };
         part.own.text = Some(count.to_string());
         Ok(part)
     })
@@ -99,20 +89,14 @@ fn an_owner_who_is_overdrawn_stops_its_own_scripts_only() {
     let shared = builder.thing(Motion::Static, (-5, 0), &[modest]);
     let other = builder.thing(Motion::Static, (-5, 9), &[modest]);
     let owner = Some(crate::yard::public(1));
-    (
-        builder.genesis.objects[0].owner,
-        builder.genesis.objects[1].owner,
-    ) = (owner, owner);
+    (builder.genesis.objects[0].owner, builder.genesis.objects[1].owner) = (owner, owner);
     let mut yard = builder.build();
 
     yard.idle(30);
 
     assert_eq!(text(&yard, other), "90");
     let count: u64 = text(&yard, shared).parse().expect("a number");
-    assert!(
-        count < 10,
-        "{count} ticks paid by an owner who is overdrawn"
-    );
+    assert!(count < 10, "{count} ticks paid by an owner who is overdrawn");
 }
 
 #[test]
@@ -120,24 +104,14 @@ fn a_flood_of_messages_fills_the_senders_share_and_no_more() {
     let mut builder = Builder::new();
     // It calls itself once more each tick, and sends all that a call may send.
     let flood = builder.port("flood", &[EventKind::Tick, EventKind::Message], |call| {
-        let send = |to: u64| Effect::Send {
-            to: ObjectId(to),
-            topic: "x".to_owned(),
-            data: Value::Unit,
-        };
+        let send =
+            |to: u64| Effect::Send { to: ObjectId(to), topic: "x".to_owned(), data: Value::Unit };
         let mut effects = vec![send(2); EFFECTS_MAX - 1];
         effects.push(send(call.object.0));
-        Ok(Part {
-            gas: 20,
-            effects,
-            ..Part::default()
-        })
+        Ok(Part { gas: 20, effects, ..Part::default() })
     });
     let victim = builder.port("victim", &[EventKind::Message, EventKind::Touch], |call| {
-        let mut part = Part {
-            gas: 20,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 20, ..Part::default() };
         if let Event::Touch { .. } = call.event {
             part.own.text = Some("touched".to_owned());
         }
@@ -169,26 +143,14 @@ fn an_inbox_that_nobody_empties_stays_bounded() {
     let mut builder = Builder::new();
     let flood = builder.port("flood", &[EventKind::Tick], |_| {
         let data = Value::Text("x".repeat(3_000));
-        let send = |data| Effect::Send {
-            to: ObjectId(1),
-            topic: "x".to_owned(),
-            data,
-        };
+        let send = |data| Effect::Send { to: ObjectId(1), topic: "x".to_owned(), data };
         let mut effects: Vec<Effect> = (0..30).map(|n| send(Value::Int(n))).collect();
         effects.insert(0, send(data));
-        Ok(Part {
-            gas: 20,
-            effects,
-            ..Part::default()
-        })
+        Ok(Part { gas: 20, effects, ..Part::default() })
     });
     // It wants messages, and then fails with all its gas.
     let slow = builder.port("slow", &[EventKind::Message], |_| {
-        Err(ScriptError {
-            kind: ErrorKind::Gas,
-            gas: GAS_PER_CALL_MAX,
-            report: Box::default(),
-        })
+        Err(ScriptError { kind: ErrorKind::Gas, gas: GAS_PER_CALL_MAX, report: Box::default() })
     });
     builder.genesis.parameters.gas.script_refill = 100;
     builder.thing(Motion::Static, (0, 5), &[slow]);
@@ -199,15 +161,8 @@ fn an_inbox_that_nobody_empties_stays_bounded() {
 
     yard.idle(30);
 
-    let leaf = yard
-        .world
-        .leaf(&metatopia_types::LeafKey("script/1".to_owned()))
-        .expect("there");
-    assert!(
-        leaf.len() <= metatopia_types::limits::LEAF_BYTES_MAX,
-        "{} bytes",
-        leaf.len()
-    );
+    let leaf = yard.world.leaf(&metatopia_types::LeafKey("script/1".to_owned())).expect("there");
+    assert!(leaf.len() <= metatopia_types::limits::LEAF_BYTES_MAX, "{} bytes", leaf.len());
     let script: metatopia_sim::Script =
         metatopia_types::wire::decode(&leaf, leaf.len()).expect("a script");
     assert!(script.inbox.waiting().len() <= INBOX_EVENTS_MAX);
@@ -219,22 +174,13 @@ fn an_inbox_that_nobody_empties_stays_bounded() {
 fn timers_and_lines_beyond_the_limits_are_dropped_and_counted() {
     let mut builder = Builder::new();
     let package = builder.port("busy", &[EventKind::Start], |_| {
-        let timer = |n: usize| Effect::Timer {
-            name: format!("{n}"),
-            ticks: 1_000,
-        };
-        let say = |n: u32| Effect::Say {
-            text: format!("{n}"),
-        };
+        let timer = |n: usize| Effect::Timer { name: format!("{n}"), ticks: 1_000 };
+        let say = |n: u32| Effect::Say { text: format!("{n}") };
         let mut effects: Vec<Effect> = (0..TIMERS_MAX + 3).map(timer).collect();
         // Setting one that is there is no new one.
         effects.push(timer(0));
         effects.extend((0..VOICE_LINES_MAX + 4).map(say));
-        Ok(Part {
-            gas: 20,
-            effects,
-            ..Part::default()
-        })
+        Ok(Part { gas: 20, effects, ..Part::default() })
     });
     builder.thing(Motion::Static, (5, 0), &[package]);
     let mut yard = builder.build();
@@ -249,25 +195,15 @@ fn timers_and_lines_beyond_the_limits_are_dropped_and_counted() {
 fn a_timer_runs_out_once_at_its_tick_unless_it_is_stopped() {
     let mut builder = Builder::new();
     let package = builder.port("alarm", &[EventKind::Start, EventKind::Timer], |call| {
-        let timer = |name: &str, ticks| Effect::Timer {
-            name: name.to_owned(),
-            ticks,
-        };
-        let mut part = Part {
-            gas: 20,
-            ..Part::default()
-        };
+        let timer = |name: &str, ticks| Effect::Timer { name: name.to_owned(), ticks };
+        let mut part = Part { gas: 20, ..Part::default() };
         match call.event {
             Event::Start => {
                 part.effects = vec![timer("a", 4), timer("b", 4), timer("c", 2), timer("b", 9)];
-                part.effects.push(Effect::Cancel {
-                    name: "c".to_owned(),
-                });
+                part.effects.push(Effect::Cancel { name: "c".to_owned() });
             }
             Event::Timer { name } => {
-                part.effects.push(Effect::Say {
-                    text: format!("{name} at {}", call.view.tick()),
-                });
+                part.effects.push(Effect::Say { text: format!("{name} at {}", call.view.tick()) });
             }
             _ => {}
         }
@@ -276,10 +212,7 @@ fn a_timer_runs_out_once_at_its_tick_unless_it_is_stopped() {
     builder.thing(Motion::Static, (5, 0), &[package]);
     let mut yard = builder.build();
 
-    let said: Vec<String> = (0..10)
-        .flat_map(|_| yard.play().chat)
-        .map(|line| line.text)
-        .collect();
+    let said: Vec<String> = (0..10).flat_map(|_| yard.play().chat).map(|line| line.text).collect();
 
     assert_eq!(said, ["a at 5", "b at 10"]);
 }
@@ -289,10 +222,7 @@ fn a_port_that_breaks_a_limit_of_scripts_fails_like_one() {
     fn overdo(call: &Call<'_>) -> Part {
         let say = |text: String| Effect::Say { text };
         let timer = |name: String, ticks| Effect::Timer { name, ticks };
-        let mut part = Part {
-            gas: 20,
-            ..Part::default()
-        };
+        let mut part = Part { gas: 20, ..Part::default() };
         match call.script.0 {
             1 => part.gas = call.gas + 1,
             2 => part.own.text = Some("x".repeat(SIGN_BYTES_MAX + 1)),
@@ -315,15 +245,47 @@ fn a_port_that_breaks_a_limit_of_scripts_fails_like_one() {
 
     let applied = yard.play();
 
-    let kinds: Vec<ErrorKind> = applied
-        .failures
-        .iter()
-        .map(|failure| failure.kind)
-        .collect();
+    let kinds: Vec<ErrorKind> = applied.failures.iter().map(|failure| failure.kind).collect();
     let effects = [ErrorKind::Effects; 5];
     assert_eq!(kinds[..2], [ErrorKind::Gas, ErrorKind::Argument]);
     assert_eq!(kinds[2..7], effects);
     assert_eq!(kinds[7..], [ErrorKind::State]);
     assert!(applied.chat.is_empty());
     assert_eq!(text(&yard, ObjectId(1)), "");
+}
+
+#[test]
+fn hostile_sources_fail_alone_and_the_world_goes_on() {
+    let sources = [
+        ("looping", "fn on_tick() { loop {} }", ErrorKind::Gas),
+        ("recursing", "fn on_tick() { f(1); } fn f(n) { f(n + 1) }", ErrorKind::Depth),
+        ("hoarding", "fn on_tick() { let all = []; loop { all.push(1); } }", ErrorKind::Memory),
+        ("flooding", "fn on_tick() { loop { send(self_, \"x\", 1); } }", ErrorKind::Effects),
+        ("shouting", "fn on_tick() { loop { say(\"x\"); } }", ErrorKind::Effects),
+        ("dividing", "fn on_tick() { state.x = 1 / 0; }", ErrorKind::Arithmetic),
+    ];
+    let mut builder = Builder::new();
+    for (n, (name, source, _)) in (0..).zip(&sources) {
+        let package = builder.package(name, source);
+        builder.thing(Motion::Static, (3 * n, 0), &[package]);
+    }
+    let modest = clockwork(&mut builder);
+    let counter = builder.thing(Motion::Static, (0, 9), &[modest]);
+    let mut yard = builder.build();
+
+    let applied = yard.play();
+    let mut chat = applied.chat.len();
+    for (script, (name, _, expected)) in (1..).zip(&sources) {
+        let first = applied.failures.iter().find(|failure| failure.script.0 == script);
+        let failure = first.unwrap_or_else(|| panic!("{name} did not fail"));
+        assert_eq!(failure.kind, *expected, "{name}: {:?}", failure.report);
+        assert!(failure.report.line == 1 && failure.report.column > 0, "{name}");
+    }
+    for _ in 0..30 {
+        chat += yard.play().chat.len();
+    }
+
+    assert_eq!(text(&yard, counter), "93");
+    assert_eq!(chat, 0, "what a failing call said is lost with it");
+    assert_eq!(yard.world.root(), yard.world.rehash());
 }

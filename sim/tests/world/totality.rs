@@ -16,9 +16,7 @@ fn a_panic_in_one_act_is_a_failed_outcome() {
     let fine = yard.login(2);
     twin.login(2);
 
-    let faults = Faults {
-        panic_in: [doomed.id()].into(),
-    };
+    let faults = Faults { panic_in: [doomed.id()].into() };
     yard.world.inject(faults);
     yard.play();
 
@@ -35,9 +33,7 @@ fn servers_with_the_same_fault_stay_together() {
             let mut yard = Builder::new().build();
             let doomed = yard.login(1);
             yard.login(2);
-            yard.world.inject(Faults {
-                panic_in: [doomed.id()].into(),
-            });
+            yard.world.inject(Faults { panic_in: [doomed.id()].into() });
             yard.play_with(&Shuffled(seed)).root
         })
         .collect();
@@ -60,13 +56,7 @@ fn an_act_that_is_refused_half_way_has_changed_nothing() {
     }
     let players = |world: &metatopia_sim::World| world.leaf(&key("players")).expect("there");
 
-    let refused = [
-        Act::Push { object },
-        Act::SetLook(Look {
-            color: u32::MAX,
-            ..Look::default()
-        }),
-    ];
+    let refused = [Act::Push { object }, Act::SetLook(Look { color: u32::MAX, ..Look::default() })];
     for act in refused {
         assert!(matches!(yard.try_act(1, act), Outcome::Refused(_)));
         twin.play();
@@ -80,10 +70,7 @@ fn key(name: &str) -> metatopia_types::LeafKey {
 }
 
 fn part(text: &str) -> Part {
-    let mut part = Part {
-        gas: 10,
-        ..Part::default()
-    };
+    let mut part = Part { gas: 10, ..Part::default() };
     part.own.text = Some(text.to_owned());
     part
 }
@@ -91,19 +78,14 @@ fn part(text: &str) -> Part {
 #[test]
 fn a_call_that_panics_or_fails_loses_its_own_writes_and_sends_only() {
     let mut builder = Builder::new();
-    let bad = builder.port(
-        "bad",
-        &[EventKind::Touch, EventKind::Chat],
-        |call| match call.event.kind() {
+    let bad =
+        builder.port("bad", &[EventKind::Touch, EventKind::Chat], |call| match call.event.kind() {
             EventKind::Touch => panic!("a bug of the executor"),
-            EventKind::Chat => Err(ScriptError {
-                kind: ErrorKind::Arithmetic,
-                gas: 10,
-                report: Box::default(),
-            }),
+            EventKind::Chat => {
+                Err(ScriptError { kind: ErrorKind::Arithmetic, gas: 10, report: Box::default() })
+            }
             _ => Ok(Part::default()),
-        },
-    );
+        });
     let good = builder.port("good", &[EventKind::Touch, EventKind::Chat], |call| {
         Ok(part(call.event.kind().handler()))
     });
@@ -128,32 +110,20 @@ fn a_call_that_panics_or_fails_loses_its_own_writes_and_sends_only() {
 
     let running: Vec<_> = yard.world.scripts().collect();
     assert_eq!((running[0].failures, running[1].failures), (2, 0));
-    assert_eq!(
-        running[0].last_failure.map(|(_, kind)| kind),
-        Some(ErrorKind::Arithmetic)
-    );
+    assert_eq!(running[0].last_failure.map(|(_, kind)| kind), Some(ErrorKind::Arithmetic));
 }
 
 #[test]
 fn effects_on_what_is_gone_or_cannot_move_change_nothing() {
     let mut builder = Builder::new();
     let wild = builder.port("wild", &[EventKind::Start], |call| {
-        let push = |object| Effect::Push {
-            object,
-            impulse: metatopia_math::Vec2::X,
-        };
-        let send = |to| Effect::Send {
-            to,
-            topic: "x".to_owned(),
-            data: Value::Unit,
-        };
+        let push = |object| Effect::Push { object, impulse: metatopia_math::Vec2::X };
+        let send = |to| Effect::Send { to, topic: "x".to_owned(), data: Value::Unit };
         let mut part = part("done");
         part.own.velocity = Some(metatopia_math::Vec2::X);
         part.own.spin = Some(Fx::ONE);
         part.effects = vec![push(ObjectId(77)), push(call.object), send(ObjectId(77))];
-        part.effects.push(Effect::Cancel {
-            name: "never".to_owned(),
-        });
+        part.effects.push(Effect::Cancel { name: "never".to_owned() });
         Ok(part)
     });
     let thing = builder.thing(Motion::Static, (1, 1), &[wild]);

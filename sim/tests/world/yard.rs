@@ -77,10 +77,7 @@ impl Builder {
             licence: "AGPL-3.0-or-later".to_owned(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
         };
-        Self {
-            genesis,
-            ports: BTreeMap::new(),
-        }
+        Self { genesis, ports: BTreeMap::new() }
     }
 
     /// A package whose source nobody runs: `reaction` stands for it.
@@ -92,14 +89,7 @@ impl Builder {
     ) -> PackageId {
         let package = self.package(name, "fn on_start() {}\n");
         let kinds = kinds.to_vec();
-        self.ports.insert(
-            package,
-            Arc::new(Port {
-                package,
-                kinds,
-                reaction,
-            }),
-        );
+        self.ports.insert(package, Arc::new(Port { package, kinds, reaction }));
         package
     }
 
@@ -111,10 +101,7 @@ impl Builder {
             entry: "main.rhai".to_owned(),
             files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
             licence: "AGPL-3.0-or-later".to_owned(),
-            authors: vec![Author {
-                name: "A Tester".to_owned(),
-                key: None,
-            }],
+            authors: vec![Author { name: "A Tester".to_owned(), key: None }],
             ..Draft::default()
         })
         .unwrap_or_else(|error| panic!("package {name}: {error}"));
@@ -144,20 +131,14 @@ impl Builder {
             body,
             scripts: scripts
                 .iter()
-                .map(|package| ScriptSpec {
-                    package: *package,
-                    state: State::default(),
-                })
+                .map(|package| ScriptSpec { package: *package, state: State::default() })
                 .collect(),
         });
         ObjectId(self.genesis.objects.len() as u64)
     }
 
     pub(crate) fn tools(&self) -> Tools {
-        Tools {
-            ports: self.ports.clone(),
-            ..Tools::new(Arc::new(Ed25519))
-        }
+        Tools { ports: self.ports.clone(), ..Tools::new(Arc::new(Ed25519)) }
     }
 
     pub(crate) fn build(&self) -> Yard {
@@ -208,13 +189,7 @@ impl Yard {
     }
 
     pub(crate) fn login(&mut self, n: u8) -> SignedEnvelope {
-        self.act(
-            n,
-            Act::Login {
-                name: format!("player {n}"),
-                look: Look::default(),
-            },
-        )
+        self.act(n, Act::Login { name: format!("player {n}"), look: Look::default() })
     }
 
     pub(crate) fn say(&mut self, n: u8, channel: u8, text: &str) -> SignedEnvelope {
@@ -275,14 +250,9 @@ impl Yard {
 
     /// What became of an act of the turn that was played last.
     pub(crate) fn outcome(&self, act: &SignedEnvelope) -> Outcome {
-        let outcomes = self
-            .world
-            .outcomes(self.world.height())
-            .expect("the last turn's");
+        let outcomes = self.world.outcomes(self.world.height()).expect("the last turn's");
         let found = outcomes.iter().find(|(id, _)| *id == act.id());
-        found
-            .map(|(_, outcome)| *outcome)
-            .expect("the act is in the last turn")
+        found.map(|(_, outcome)| *outcome).expect("the act is in the last turn")
     }
 
     /// Plays one act alone; gives what became of it.
@@ -293,16 +263,11 @@ impl Yard {
     }
 
     pub(crate) fn avatar(&self, n: u8) -> ObjectId {
-        self.world
-            .avatar(&public(n))
-            .unwrap_or_else(|| panic!("player {n} is not here"))
+        self.world.avatar(&public(n)).unwrap_or_else(|| panic!("player {n} is not here"))
     }
 
     pub(crate) fn position(&self, id: ObjectId) -> Vec2 {
-        self.world
-            .object(id)
-            .unwrap_or_else(|| panic!("object {id} is gone"))
-            .position
+        self.world.object(id).unwrap_or_else(|| panic!("object {id} is gone")).position
     }
 }
 

@@ -1,0 +1,143 @@
+//! Whatever acts are thrown at a world, it stays whole: no panic, one root, whoever runs the scripts,
+//! and a snapshot that goes on alike.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_physics::Motion;
+use metatopia_scripting::{Effect, EventKind, Part, Value};
+use metatopia_sim::World;
+use metatopia_types::{
+    Act, BlobId, BodyShape, Contact, Digest, Emote, Evidence, HeaderId, Height, Look, ObjectId,
+    Root, Round, SetChange, Vote, VoteKind,
+};
+
+use crate::yard::{Builder, Shuffled, Yard, key, public};
+
+/// Things that send, kick, move, speak and fail, by what they hear.
+fn yard() -> (Builder, Yard) {
+    let mut builder = Builder::new();
+    let restless = builder.port("restless", &EventKind::ALL, |call| {
+        let seed = [call.view.tick().0, call.script.0, call.index];
+        let mut dice = Stream::new(&call.view.seed().0, "restless", &seed);
+        let mut part = Part { gas: dice.below(300), ..Part::default() };
+        let point = |dice: &mut Stream| Vec2::new(fx(dice), fx(dice));
+        match dice.below(9) {
+            0 => part.own.pos = Some(point(&mut dice)),
+            1 => part.own.velocity = Some(point(&mut dice)),
+            2 => part.own.spin = Some(fx(&mut dice)),
+            3 => part.own.angle = Some(metatopia_math::Angle::from_bits(dice.next_u64() as u32)),
+            4 => part.own.color = Some(dice.next_u64() as u32),
+            5 => panic!("as scripts may make an executor do"),
+            _ => {}
+        }
+        for _ in 0..dice.below(4) {
+            let to = ObjectId(dice.below(12));
+            part.effects.push(match dice.below(4) {
+                0 => Effect::Push { object: to, impulse: point(&mut dice) },
+                1 => Effect::Send { to, topic: "x".to_owned(), data: Value::Fixed(fx(&mut dice)) },
+                2 => Effect::Say { text: "x".to_owned() },
+                _ => {
+                    Effect::Timer { name: format!("{}", dice.below(20)), ticks: dice.below(9) + 1 }
+                }
+            });
+        }
+        Ok(part)
+    });
+    for (n, motion) in [Motion::Static, Motion::Kinematic, Motion::Dynamic].into_iter().enumerate()
+    {
+        for m in 0..3 {
+            builder.thing(motion, (3 * n as i32 - 3, 3 * m + 4), &[restless; 2]);
+        }
+    }
+    let yard = builder.build();
+    (builder, yard)
+}
+
+/// A number of any size, the extremes among them.
+fn fx(dice: &mut Stream) -> Fx {
+    match dice.below(12) {
+        0 => Fx::MAX,
+        1 => Fx::MIN,
+        2 => Fx::ULP,
+        3 => Fx::ZERO,
+        bits => Fx::from_bits((dice.next_u64() as i64) >> (bits * 4)),
+    }
+}
+
+fn act(dice: &mut Stream, world: &World) -> Act {
+    let object = ObjectId(dice.below(20));
+    let member = public(201 + dice.below(8) as u8);
+    match dice.below(16) {
+        0..=3 => Act::Login {
+            name: ["Ada", "", "\u{202e}", "0123456789012345678901234567890123"]
+                [dice.below(5).min(3) as usize]
+                .to_owned(),
+            look: Look { color: dice.next_u64() as u32 >> dice.below(12), shape: BodyShape::Arrow },
+        },
+        4 => Act::Leave,
+        5 | 6 => Act::Walk { heading: Vec2::new(fx(dice), fx(dice)) },
+        7 => Act::Touch { object },
+        8 => Act::Push { object },
+        9 => Act::Say { channel: dice.below(4) as u8, body: BlobId(Digest([1; 32])) },
+        10 => Act::Emote(Emote::Bow),
+        11 => Act::SetLook(Look { color: dice.next_u64() as u32, shape: BodyShape::Star }),
+        12 => Act::SetChange(SetChange::Add { key: member, contact: Contact::default() }),
+        13 => Act::SetChange(SetChange::Remove { key: member }),
+        14 => Act::Ready {
+            height: Height(dice.next_u64() >> dice.below(64)),
+            root: if dice.below(2) == 0 { world.root() } else { Root::default() },
+        },
+        _ => {
+            let liar = key(201 + dice.below(8) as u8);
+            let mut vote = || Vote {
+                kind: VoteKind::Precommit,
+                height: Height(dice.below(9)),
+                round: Round(0),
+                header: Some(HeaderId(Digest([dice.below(3) as u8; 32]))),
+                voter: metatopia_types::Sign::public(&liar),
+            };
+            let votes = [vote(), vote()].map(|vote| vote.sign(world.sim(), &liar));
+            let [one, other] = votes;
+            Act::Report(Evidence::votes(one, other))
+        }
+    }
+}
+
+fn restored(builder: &Builder, world: &World) -> World {
+    let manifest = world.manifest();
+    let leaf = |entry: &metatopia_sim::LeafEntry| (entry.hash, world.leaf(&entry.key));
+    let contents: BTreeMap<_, _> =
+        manifest.leaves.iter().map(leaf).map(|(hash, leaf)| (hash, leaf.expect("there"))).collect();
+    World::restore(&manifest, &contents, world.root(), &builder.tools())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_world_stays_whole_under_any_acts() {
+    for seed in 0..12 {
+        let (builder, mut yard) = yard();
+        let mut twin = yard.world.clone();
+        let mut dice = Stream::new(&[seed as u8; 32], "storm", &[seed]);
+        for turn in 0..50 {
+            for _ in 0..dice.below(12) {
+                let who = [1, 2, 3, 100, 202, 205, 206][dice.below(7) as usize];
+                let act = act(&mut dice, &yard.world);
+                yard.act_in(who, dice.below(3), act);
+            }
+            if dice.below(3) == 0 {
+                yard.say(1, 0, "words");
+            }
+            let root = yard.play().root;
+            let last = yard.log.last().expect("just played");
+
+            assert_eq!(root, yard.world.rehash(), "seed {seed}, turn {turn}");
+            if turn % 10 == 5 {
+                twin = restored(&builder, &twin);
+            }
+            let other = twin.apply(last, &Shuffled(turn)).root;
+            assert_eq!(root, other, "seed {seed}, turn {turn}");
+        }
+        assert_eq!(yard.world.failed_steps(), 0, "seed {seed}");
+    }
+}
