@@ -29,8 +29,9 @@ impl SourceOffer {
     pub fn new(url: Option<String>) -> Self {
         let repository = env!("CARGO_PKG_REPOSITORY");
         let url = url.or_else(|| (!repository.is_empty()).then(|| repository.to_owned()));
-        let (commit, modified) =
-            (env!("BUILD_COMMIT_OF_METATOPIA"), env!("BUILD_MODIFIED_OF_METATOPIA"));
+        // Set by the build script.
+        let commit = option_env!("METATOPIA_BUILD_COMMIT").unwrap_or("unknown");
+        let modified = option_env!("METATOPIA_BUILD_MODIFIED").unwrap_or("unknown");
         let place = match &url {
             Some(url) => format!("It is at {url}."),
             None => "Ask whoever runs this server for it.".to_owned(),
