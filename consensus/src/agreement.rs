@@ -140,13 +140,7 @@ impl Agreement {
         let flags = (self.begun, self.voice, self.halted);
         let promises: Vec<_> = self.promises.keys().collect();
         let work = (self.outbox.appended(), promises, self.sync.held());
-        let all = (
-            place,
-            flags,
-            work,
-            judged.collect::<Vec<_>>(),
-            self.timers.next(),
-        );
+        let all = (place, flags, work, judged.collect::<Vec<_>>(), self.timers.next());
         Digest::of("metatopia agreement digest v1", &wire::encode(&all))
     }
 
@@ -241,11 +235,7 @@ impl Agreement {
         if let Some(logged) = self.logged_roots.remove(&height) {
             let now = applied.root;
             if logged != now {
-                self.halt(Halt::Unrepeatable {
-                    height,
-                    logged,
-                    now,
-                });
+                self.halt(Halt::Unrepeatable { height, logged, now });
             }
             return;
         }

@@ -30,6 +30,8 @@ pub(crate) struct Candidate {
     pub proposals: Vec<Signed<Proposal>>,
     /// How many it accepted.
     pub accepted: u32,
+    /// The last round in which it was proposed or voted for.
+    pub round: Round,
     /// When it was first proposed, in monotonic time; or first voted for.
     pub seen: Duration,
     /// What we said about it, and what we knew then.
@@ -77,6 +79,7 @@ impl Ballot {
         self.candidates.entry(header).or_insert_with(|| Candidate {
             proposals: Vec::new(),
             accepted: 0,
+            round: Round(0),
             seen: now,
             judged: None,
             voters: BTreeSet::new(),
@@ -93,13 +96,16 @@ impl Ballot {
         }
         candidate.proposals.push(proposal.clone());
         candidate.accepted = candidate.accepted.saturating_add(1);
+        candidate.round = candidate.round.max(proposal.message.round);
     }
 
     /// The core accepted a vote.
     pub(crate) fn vote(&mut self, vote: &Vote, now: Duration) {
         match (vote.header, vote.kind) {
             (Some(header), _) => {
-                self.candidate(header, now).voters.insert(vote.voter);
+                let candidate = self.candidate(header, now);
+                candidate.voters.insert(vote.voter);
+                candidate.round = candidate.round.max(vote.round);
             }
             (None, VoteKind::Precommit) => {
                 let voters = self.nil_precommits.entry(vote.round).or_default();

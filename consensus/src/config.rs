@@ -35,15 +35,7 @@ impl Config {
         scheme: Arc<dyn Verify>,
         fresh_key: bool,
     ) -> Self {
-        Self {
-            sim,
-            engine,
-            turn_length,
-            signer,
-            scheme,
-            fresh_key,
-            patience: Patience::default(),
-        }
+        Self { sim, engine, turn_length, signer, scheme, fresh_key, patience: Patience::default() }
     }
 }
 
@@ -99,10 +91,7 @@ impl Default for Patience {
 /// Switches that break one rule each. A node has no way to set them; with the feature `controls` the
 /// simulated world turns them on, to show that it would see the rule missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "controls"),
-    expect(unreachable_pub, reason = "public with a feature")
-)]
+#[cfg_attr(not(feature = "controls"), expect(unreachable_pub, reason = "public with a feature"))]
 pub struct Controls {
     /// Messages leave before the log is durable.
     pub no_barrier: bool,

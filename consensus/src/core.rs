@@ -140,12 +140,7 @@ impl Core {
                 heights,
                 messages,
             ),
-            desk: Desk {
-                sim,
-                signer,
-                seals: Seals::new(scheme),
-                says: Vec::new(),
-            },
+            desk: Desk { sim, signer, seals: Seals::new(scheme), says: Vec::new() },
         }
     }
 
@@ -229,13 +224,7 @@ fn input_of(told: Told) -> Option<Input<Ctx>> {
         // Not as a "restart": that means to forget buffered messages.
         Told::Height(height, set) => {
             let voters = Voters::new(set);
-            Input::StartHeight(
-                At(height),
-                voters,
-                false,
-                None,
-                VoteExtensionPolicy::Disabled,
-            )
+            Input::StartHeight(At(height), voters, false, None, VoteExtensionPolicy::Disabled)
         }
         Told::Record(record) => convert::to_input(&record)?,
         Told::Vote(vote) => Input::Vote(convert::to_signed_vote(&vote)),
@@ -246,10 +235,8 @@ fn input_of(told: Told) -> Option<Input<Ctx>> {
             Id(header),
         )),
         Told::Over(wait) => {
-            let kind = wait.step.map_or(
-                malachite::TimeoutKind::Rebroadcast,
-                convert::to_timeout_kind,
-            );
+            let kind =
+                wait.step.map_or(malachite::TimeoutKind::Rebroadcast, convert::to_timeout_kind);
             let round = convert::to_round(wait.round);
             Input::TimeoutElapsed(malachite::Timeout::new(round, kind))
         }
@@ -268,8 +255,5 @@ fn input_of(told: Told) -> Option<Input<Ctx>> {
 }
 
 fn wait_of(timeout: malachite::Timeout) -> Wait {
-    Wait {
-        round: convert::round(timeout.round),
-        step: convert::step(timeout.kind),
-    }
+    Wait { round: convert::round(timeout.round), step: convert::step(timeout.kind) }
 }

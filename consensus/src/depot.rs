@@ -80,11 +80,7 @@ impl Depot {
 
     /// Keeps a turn that is ours, or that a certificate came with.
     pub(crate) fn keep(&mut self, turn: Arc<Turn>) {
-        let stored = Stored {
-            turn,
-            logged: false,
-            from: None,
-        };
+        let stored = Stored { turn, logged: false, from: None };
         self.turns.entry(stored.turn.id()).or_insert(stored);
     }
 
@@ -128,11 +124,7 @@ impl Depot {
             return false;
         };
         self.assemblies.retain(|(_, id), _| *id != part.header);
-        let stored = Stored {
-            turn: Arc::new(turn),
-            logged: false,
-            from: Some(from),
-        };
+        let stored = Stored { turn: Arc::new(turn), logged: false, from: Some(from) };
         self.turns.insert(part.header, stored);
         true
     }
@@ -140,10 +132,7 @@ impl Depot {
     /// Turns and pieces of turns that a peer has put here and nobody vouches for.
     fn of(&self, from: PublicKey) -> usize {
         let begun = self.assemblies.keys().filter(|(peer, _)| *peer == from);
-        let whole = self
-            .turns
-            .values()
-            .filter(|s| s.from == Some(from) && !s.logged);
+        let whole = self.turns.values().filter(|s| s.from == Some(from) && !s.logged);
         begun.count() + whole.count()
     }
 

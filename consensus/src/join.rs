@@ -145,9 +145,7 @@ fn certified(
     if header.validators != members.id() {
         return Err(JoinError::MissingLink(height));
     }
-    certificate
-        .verify(sim, members, scheme)
-        .map_err(|why| JoinError::Certificate { height, why })
+    certificate.verify(sim, members, scheme).map_err(|why| JoinError::Certificate { height, why })
 }
 
 impl Checkpoint {
@@ -171,10 +169,7 @@ impl Checkpoint {
             time: state.time,
             roots: [next.root, last.root],
             sets,
-            links: links
-                .filter(|link| link.header.height <= self.height)
-                .cloned()
-                .collect(),
+            links: links.filter(|link| link.header.height <= self.height).cloned().collect(),
             voice: false,
         })
     }

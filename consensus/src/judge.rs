@@ -42,10 +42,7 @@ impl Place {
             return Err(Void::Elsewhere);
         }
         if header.previous != self.previous {
-            return Err(Void::Previous {
-                stated: header.previous,
-                ours: self.previous,
-            });
+            return Err(Void::Previous { stated: header.previous, ours: self.previous });
         }
         if header.root != self.root {
             return Err(Void::Root {
@@ -74,10 +71,7 @@ impl Place {
             Came::Backed(round) => (header.round <= round, None),
         };
         if !fits || header.proposer != self.set.proposer(self.height, header.round) {
-            return Err(Void::Builder {
-                proposer: header.proposer,
-                round: header.round,
-            });
+            return Err(Void::Builder { proposer: header.proposer, round: header.round });
         }
         pace::check(header.time, self.previous_time, self.turn_length, wall)
     }

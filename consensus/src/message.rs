@@ -110,18 +110,9 @@ pub struct Part {
 
 impl core::fmt::Debug for Part {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self {
-            height,
-            header,
-            index,
-            total,
-            bytes,
-        } = self;
+        let Self { height, header, index, total, bytes } = self;
         let len = bytes.len();
-        write!(
-            f,
-            "Part {index}/{total} of {header:?} at {height} ({len} B)"
-        )
+        write!(f, "Part {index}/{total} of {header:?} at {height} ({len} B)")
     }
 }
 

@@ -33,10 +33,7 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(no_barrier: bool) -> Self {
-        Self {
-            no_barrier,
-            ..Self::default()
-        }
+        Self { no_barrier, ..Self::default() }
     }
 
     /// Appends a record; while the log is read again only if it is not there yet. (The core says
@@ -90,8 +87,7 @@ impl Outbox {
     pub(crate) fn close(&mut self) {
         if self.needed > self.asked {
             self.asked = self.appended;
-            self.effects
-                .push_back(Effect::Sync(Position(self.appended)));
+            self.effects.push_back(Effect::Sync(Position(self.appended)));
         }
     }
 

@@ -80,10 +80,7 @@ mod tests {
     const LENGTH: u64 = 50;
 
     fn at(monotonic: u64, wall: u64) -> Now {
-        Now {
-            monotonic: Duration::from_millis(monotonic),
-            wall: Millis(wall),
-        }
+        Now { monotonic: Duration::from_millis(monotonic), wall: Millis(wall) }
     }
 
     fn due_ms(now: Now, previous: u64, seen: u64) -> u128 {

@@ -44,11 +44,7 @@ impl Past {
             roots.insert(before, base.roots[0]);
         }
         Self {
-            tip: Tip {
-                height: base.height,
-                header: base.header,
-                time: base.time,
-            },
+            tip: Tip { height: base.height, header: base.header, time: base.time },
             applied: base.height,
             roots,
             sets: sets.collect(),
@@ -89,16 +85,8 @@ impl Past {
     pub(crate) fn decide(&mut self, decision: Arc<Decision>) {
         let header = &decision.turn.header;
         let height = header.height;
-        assert_eq!(
-            height,
-            self.tip.height.plus(1),
-            "turns are decided in order"
-        );
-        self.tip = Tip {
-            height,
-            header: decision.id(),
-            time: header.time,
-        };
+        assert_eq!(height, self.tip.height.plus(1), "turns are decided in order");
+        self.tip = Tip { height, header: decision.id(), time: header.time };
         if header.validators != header.next_validators
             && let Some(next) = self.sets.get(&height.plus(1))
         {
@@ -137,15 +125,8 @@ impl Past {
     /// # Panics
     /// If it is of another height, or of one that is not decided.
     pub(crate) fn apply(&mut self, applied: &Applied) {
-        assert_eq!(
-            applied.height,
-            self.applied.plus(1),
-            "turns are applied in order"
-        );
-        assert!(
-            applied.height <= self.tip.height,
-            "only decided turns are applied"
-        );
+        assert_eq!(applied.height, self.applied.plus(1), "turns are applied in order");
+        assert!(applied.height <= self.tip.height, "only decided turns are applied");
         self.applied = applied.height;
         self.roots.insert(applied.height, applied.root);
         let set = Arc::new(applied.validators.clone());
@@ -165,10 +146,7 @@ impl Past {
     /// What an agreement that starts after `height` must know.
     pub(crate) fn base(&self, height: Height, voice: bool) -> Option<Base> {
         if height == self.base.height {
-            return Some(Base {
-                voice,
-                ..self.base.clone()
-            });
+            return Some(Base { voice, ..self.base.clone() });
         }
         let turn = &self.decision(height)?.turn;
         let set = |ahead| self.set(height.plus(ahead)).map(|set| set.as_ref().clone());
@@ -180,10 +158,7 @@ impl Past {
             time: turn.header.time,
             roots: [root(height.minus(1)?)?, root(height)?],
             sets: [set(1)?, set(2)?, set(3)?],
-            links: links
-                .filter(|l| l.header.height <= height)
-                .cloned()
-                .collect(),
+            links: links.filter(|l| l.header.height <= height).cloned().collect(),
             voice,
         })
     }
@@ -198,10 +173,7 @@ impl Past {
         let last = self.decision(height.plus(ROOT_LAG))?;
         let links = self.links.iter();
         Some(JoinPack {
-            links: links
-                .filter(|link| link.header.height < last.height())
-                .cloned()
-                .collect(),
+            links: links.filter(|link| link.header.height < last.height()).cloned().collect(),
             headers: [header(0)?, header(1)?, header(2)?],
             certificate: last.certificate.clone(),
         })

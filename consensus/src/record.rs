@@ -85,8 +85,8 @@ pub enum Step {
 }
 
 impl Record {
-    /// The height it is about; none for what is about the whole server. A log segment whose
-    /// records are all at or below the height of a stored [`Base`](crate::Base) may go.
+    /// The height it is about; none for what is about the whole server, and in every base. A log
+    /// segment may go once a [`Base`](crate::Base) at or above all its heights is stored.
     #[must_use]
     pub fn height(&self) -> Option<Height> {
         Some(match self {

@@ -43,8 +43,7 @@ impl Timers {
 
     /// Stops all alarms of the core.
     pub(crate) fn stop_core(&mut self) {
-        self.times
-            .retain(|alarm, _| !matches!(alarm, Alarm::Core(_)));
+        self.times.retain(|alarm, _| !matches!(alarm, Alarm::Core(_)));
     }
 
     /// Stops all alarms of a height.

@@ -93,7 +93,6 @@ impl Agreement {
     pub(super) fn is_member(&self, key: &PublicKey) -> bool {
         let heights = (0..=ROOT_LAG).map(|ahead| self.height().plus(ahead));
         let sets = heights.filter_map(|height| self.past.set(height));
-        sets.chain([self.past.newest_set()])
-            .any(|set| set.get(key).is_some())
+        sets.chain([self.past.newest_set()]).any(|set| set.get(key).is_some())
     }
 }

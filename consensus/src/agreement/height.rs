@@ -49,10 +49,7 @@ impl Agreement {
                     self.carry_out(says, cx);
                 }
             }
-            Err(Stuck(what)) => self.halt(Halt::Replay {
-                height: self.height(),
-                what,
-            }),
+            Err(Stuck(what)) => self.halt(Halt::Replay { height: self.height(), what }),
         }
     }
 
@@ -123,11 +120,9 @@ impl Agreement {
             }
             Says::StopAllWaits => self.timers.stop_core(),
             Says::Build(round) => self.ballot.build = Some(round),
-            Says::Certified {
-                round,
-                proposer,
-                header,
-            } => self.judge_certified(round, proposer, header, cx),
+            Says::Certified { round, proposer, header } => {
+                self.judge_certified(round, proposer, header, cx)
+            }
             Says::BadCertificate(height) => self.blame(height),
             Says::Decided(certificate, evidence) => self.closing = Some((certificate, evidence)),
         }
@@ -149,10 +144,7 @@ impl Agreement {
                 let vote = &vote.message;
                 self.ballot.vote(vote, now);
                 let nil = vote.kind == VoteKind::Precommit && vote.header.is_none();
-                let wait = Alarm::Core(Wait {
-                    round: vote.round,
-                    step: Some(Step::Precommit),
-                });
+                let wait = Alarm::Core(Wait { round: vote.round, step: Some(Step::Precommit) });
                 if nil && self.timers.is_set(wait) && self.is_over(vote.round) {
                     self.timers.set(wait, now);
                 }
@@ -161,11 +153,7 @@ impl Agreement {
                 let grounds = self.grounds(verdict.header);
                 let candidate = self.ballot.get(verdict.header);
                 if candidate.is_none_or(|candidate| candidate.judged.is_none()) {
-                    let judged = Judged {
-                        valid: verdict.valid,
-                        hopeless: false,
-                        grounds,
-                    };
+                    let judged = Judged { valid: verdict.valid, hopeless: false, grounds };
                     self.ballot.judge(verdict.header, judged, now);
                 }
             }
@@ -262,10 +250,7 @@ impl Agreement {
         let (Some(round), Some(proposer)) = (self.round(), self.proposer()) else {
             return;
         };
-        let wait = Alarm::Core(Wait {
-            round,
-            step: Some(Step::Propose),
-        });
+        let wait = Alarm::Core(Wait { round, step: Some(Step::Propose) });
         if proposer == peer && self.timers.is_set(wait) {
             let at = self.due(cx).max(cx.now.monotonic);
             self.timers.set(wait, at);

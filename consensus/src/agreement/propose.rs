@@ -51,11 +51,7 @@ impl Agreement {
             return Some(due);
         }
         self.ballot.build = None;
-        let before = Before {
-            header: tip.header,
-            time: tip.time,
-            turn: None,
-        };
+        let before = Before { header: tip.header, time: tip.time, turn: None };
         let mut turn = self.build(height, round, &before, cx)?;
         // Void acts of our own would cost a round. The host is asked again because it is the judge.
         if turn.check_body().is_err() || cx.host.judge(&turn).is_err() {
@@ -73,10 +69,7 @@ impl Agreement {
     /// back if it is too early.
     pub(super) fn promise(&mut self, cx: &mut Moment<'_>) -> Option<Duration> {
         let height = self.height().plus(1);
-        let header = self
-            .ballot
-            .precommitted
-            .filter(|_| self.begun && self.signs_here())?;
+        let header = self.ballot.precommitted.filter(|_| self.begun && self.signs_here())?;
         let leads = self.past.set(height)?.proposer(height, Round(0)) == self.me;
         if !leads || self.controls.no_promises || self.promises.contains_key(&height) {
             return None;
@@ -90,11 +83,7 @@ impl Agreement {
         if due > cx.now.monotonic {
             return Some(due);
         }
-        let before = Before {
-            header,
-            time: last.header.time,
-            turn: Some(last),
-        };
+        let before = Before { header, time: last.header.time, turn: Some(last) };
         let turn = self.build(height, Round(0), &before, cx)?;
         let header = turn.id();
         self.depot.keep(Arc::new(turn));
@@ -107,10 +96,7 @@ impl Agreement {
             proposer: self.me,
         });
         self.outbox.append(Record::Early(proposal.clone()));
-        let promise = Promise {
-            proposal,
-            sent: false,
-        };
+        let promise = Promise { proposal, sent: false };
         self.promises.insert(height, promise);
         self.send_promises();
         None
@@ -126,8 +112,7 @@ impl Agreement {
         }
         for proposal in leaving {
             self.send_parts(proposal.message.header);
-            self.outbox
-                .send(To::All, Message::Proposal(proposal), Bond::Signed);
+            self.outbox.send(To::All, Message::Proposal(proposal), Bond::Signed);
         }
     }
 
@@ -185,13 +170,7 @@ impl Agreement {
 
     fn with_body(&self, header: Header, body: Body) -> Turn {
         let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-        let header = Header {
-            acts,
-            act_count,
-            blobs,
-            blob_count,
-            ..header
-        };
+        let header = Header { acts, act_count, blobs, blob_count, ..header };
         Turn { header, body }
     }
 }

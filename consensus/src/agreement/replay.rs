@@ -141,11 +141,7 @@ impl Agreement {
                 self.logged = self.logged.split_off(&height.plus(1));
                 self.promises = self.promises.split_off(&height.plus(1));
             }
-            Record::Applied {
-                height,
-                root,
-                validators,
-            } => {
+            Record::Applied { height, root, validators } => {
                 let done = self.past.applied();
                 if height <= done {
                     return Ok(());
@@ -154,18 +150,11 @@ impl Agreement {
                     return Err(OpenError::Gap(height));
                 }
                 let validators = validators.unwrap_or_else(|| (**self.past.newest_set()).clone());
-                self.past.apply(&Applied {
-                    height,
-                    root,
-                    validators,
-                });
+                self.past.apply(&Applied { height, root, validators });
                 self.logged_roots.insert(height, root);
             }
             Record::Early(proposal) => {
-                let promise = Promise {
-                    proposal,
-                    sent: false,
-                };
+                let promise = Promise { proposal, sent: false };
                 let height = promise.proposal.message.height;
                 self.promises.insert(height, promise);
             }

@@ -116,18 +116,14 @@ impl Agreement {
     /// Hands decisions to who asked for them. At least one, then as many as an answer may have.
     pub(super) fn on_loaded(&mut self, peer: PublicKey, decisions: Vec<Decision>) {
         let mut bytes = 0;
-        for decision in decisions
-            .into_iter()
-            .take(DECISIONS_PER_ANSWER_MAX as usize)
-        {
+        for decision in decisions.into_iter().take(DECISIONS_PER_ANSWER_MAX as usize) {
             let length = wire::encode(decision.turn.as_ref()).len();
             if bytes > 0 && bytes + length > ANSWER_BYTES_MAX {
                 return;
             }
             bytes += length;
             // Our own precommit may be part of the certificate.
-            self.outbox
-                .answer(peer, Message::Decision(decision), Bond::Signed);
+            self.outbox.answer(peer, Message::Decision(decision), Bond::Signed);
         }
     }
 

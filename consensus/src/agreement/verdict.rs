@@ -55,11 +55,8 @@ impl Agreement {
         let claim = self.weigh_claim(place, turn, candidate, grounds, cx);
         // The claim of a turn may get better with what others say of it; its content cannot.
         let content = claim.and_then(|()| weigh_content(place, turn, cx));
-        let judged = Judged {
-            valid: content.is_ok(),
-            hopeless: claim.is_ok() && content.is_err(),
-            grounds,
-        };
+        let judged =
+            Judged { valid: content.is_ok(), hopeless: claim.is_ok() && content.is_err(), grounds };
         self.ballot.judge(header, judged, cx.now.monotonic);
         match content {
             Ok(()) => self.log_turn(header),
@@ -120,11 +117,7 @@ impl Agreement {
         let claim = place.check_claim(&turn, Came::Backed(round));
         if let Err(why) = claim.and_then(|()| weigh_content(&place, &turn, cx)) {
             let height = self.height();
-            self.halt(Halt::Diverged {
-                height,
-                header,
-                why,
-            });
+            self.halt(Halt::Diverged { height, header, why });
             return;
         }
         self.depot.keep(turn);

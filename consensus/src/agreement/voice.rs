@@ -40,8 +40,7 @@ impl Agreement {
         };
         if !self.voice && self.power_of_answers(set, |_| true) < set.quorum() {
             let nonce = self.nonce;
-            self.outbox
-                .send(To::All, Message::AskTip { nonce }, Bond::Free);
+            self.outbox.send(To::All, Message::AskTip { nonce }, Bond::Free);
         }
     }
 

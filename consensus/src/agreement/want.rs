@@ -4,6 +4,7 @@ use metatopia_types::{HeaderId, PublicKey};
 
 use super::height::PATIENCE_MIN;
 use super::{Agreement, Moment};
+use crate::ballot::Candidate;
 use crate::outbox::Bond;
 use crate::timers::Alarm;
 use crate::{Message, To, Want};
@@ -13,24 +14,31 @@ impl Agreement {
     pub(super) fn want_missing(&mut self, cx: &Moment<'_>) {
         let at = cx.now.monotonic + self.config.patience.want.max(PATIENCE_MIN);
         for (header, candidate) in self.ballot.candidates() {
-            let missing = candidate.proposals.is_empty() || self.depot.turn(*header).is_none();
             let alarm = Alarm::Want(*header);
-            if missing && !self.timers.is_set(alarm) {
+            if self.is_missing(*header, candidate) && !self.timers.is_set(alarm) {
                 self.timers.set(alarm, at);
             }
         }
     }
 
+    /// Is the turn or its proposal not here, and may it still be decided? One that was last spoken
+    /// of some rounds ago, and never had a quorum, will be spoken of again if it matters.
+    fn is_missing(&self, header: HeaderId, candidate: &Candidate) -> bool {
+        let missing = candidate.proposals.is_empty() || self.depot.turn(header).is_none();
+        let recent = self.round().is_some_and(|now| now <= candidate.round.plus(1));
+        missing && (recent || self.core.has_polka(header))
+    }
+
     /// Asks one of those who have it for a turn that is missing here.
     pub(super) fn want(&mut self, header: HeaderId, cx: &Moment<'_>) {
-        let whole = self.depot.turn(header).is_some();
         let height = self.height();
+        let candidate = self.ballot.get(header);
+        if !candidate.is_some_and(|candidate| self.is_missing(header, candidate)) {
+            return;
+        }
         let Some(candidate) = self.ballot.get_mut(header) else {
             return;
         };
-        if whole && !candidate.proposals.is_empty() {
-            return;
-        }
         let mut holders = candidate.holders();
         holders.remove(&self.me);
         let at = candidate.asked as usize % holders.len().max(1);
@@ -39,15 +47,10 @@ impl Agreement {
             return;
         };
         let have = self.depot.have(holder, header);
-        let want = Want {
-            height,
-            header,
-            have,
-        };
+        let want = Want { height, header, have };
         self.outbox.answer(holder, Message::Want(want), Bond::Free);
         let pause = self.config.patience.want.max(PATIENCE_MIN);
-        self.timers
-            .set(Alarm::Want(header), cx.now.monotonic + pause);
+        self.timers.set(Alarm::Want(header), cx.now.monotonic + pause);
     }
 
     /// Answers a want: with the proposal too, for nobody says one again, or with the decision.
@@ -63,21 +66,15 @@ impl Agreement {
             return;
         }
         let candidate = self.ballot.get(want.header);
-        let proposal = candidate
-            .and_then(|candidate| candidate.proposal())
-            .cloned();
-        let promise = self
-            .promises
-            .get(&want.height)
-            .map(|promise| &promise.proposal);
+        let proposal = candidate.and_then(|candidate| candidate.proposal()).cloned();
+        let promise = self.promises.get(&want.height).map(|promise| &promise.proposal);
         let promise = promise.filter(|promise| promise.message.header == want.header);
         if let Some(proposal) = proposal.or_else(|| promise.cloned()) {
             let message = Message::Proposal(proposal);
             self.outbox.answer(peer, message, Bond::Signed);
         }
         for part in self.depot.answer(&want) {
-            self.outbox
-                .send(To::One(peer), Message::Part(part), Bond::Free);
+            self.outbox.send(To::One(peer), Message::Part(part), Bond::Free);
         }
     }
 }

@@ -190,19 +190,13 @@ impl Voters {
         let list = set
             .members()
             .iter()
-            .map(|member| Voter {
-                name: Name(member.key),
-                power: u64::from(member.power),
-            })
+            .map(|member| Voter { name: Name(member.key), power: u64::from(member.power) })
             .collect();
         Self { set, list }
     }
 
     fn find(&self, key: &PublicKey) -> Option<&Voter> {
-        self.list
-            .binary_search_by(|voter| voter.name.0.cmp(key))
-            .ok()
-            .map(|at| &self.list[at])
+        self.list.binary_search_by(|voter| voter.name.0.cmp(key)).ok().map(|at| &self.list[at])
     }
 }
 
@@ -284,23 +278,11 @@ impl malachite::Context for Ctx {
         pol_round: Round,
         proposer: Name,
     ) -> CoreProposal {
-        CoreProposal {
-            height,
-            round,
-            value,
-            pol_round,
-            proposer,
-        }
+        CoreProposal { height, round, value, pol_round, proposer }
     }
 
     fn new_prevote(&self, height: At, round: Round, value: NilOrVal<Id>, voter: Name) -> CoreVote {
-        CoreVote {
-            kind: VoteType::Prevote,
-            height,
-            round,
-            value,
-            voter,
-        }
+        CoreVote { kind: VoteType::Prevote, height, round, value, voter }
     }
 
     fn new_precommit(
@@ -310,9 +292,6 @@ impl malachite::Context for Ctx {
         value: NilOrVal<Id>,
         voter: Name,
     ) -> CoreVote {
-        CoreVote {
-            kind: VoteType::Precommit,
-            ..self.new_prevote(height, round, value, voter)
-        }
+        CoreVote { kind: VoteType::Precommit, ..self.new_prevote(height, round, value, voter) }
     }
 }

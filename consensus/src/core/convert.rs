@@ -96,10 +96,7 @@ pub(crate) fn to_proposal(proposal: &Proposal) -> CoreProposal {
 }
 
 pub(crate) fn signed_vote(signed: &malachite::SignedVote<Ctx>) -> Signed<Vote> {
-    Signed {
-        message: vote(&signed.message),
-        signature: signed.signature,
-    }
+    Signed { message: vote(&signed.message), signature: signed.signature }
 }
 
 pub(crate) fn to_signed_vote(signed: &Signed<Vote>) -> malachite::SignedVote<Ctx> {
@@ -107,10 +104,7 @@ pub(crate) fn to_signed_vote(signed: &Signed<Vote>) -> malachite::SignedVote<Ctx
 }
 
 pub(crate) fn signed_proposal(signed: &malachite::SignedProposal<Ctx>) -> Signed<Proposal> {
-    Signed {
-        message: proposal(&signed.message),
-        signature: signed.signature,
-    }
+    Signed { message: proposal(&signed.message), signature: signed.signature }
 }
 
 pub(crate) fn to_signed_proposal(signed: &Signed<Proposal>) -> malachite::SignedProposal<Ctx> {
@@ -182,12 +176,7 @@ pub(crate) fn round_proof(proof: &RoundCertificate<Ctx>) -> RoundProof {
 pub(crate) fn to_round_proof(proof: &RoundProof) -> RoundCertificate<Ctx> {
     let votes = proof.votes.iter().map(|vote| {
         let name = Name(vote.voter);
-        RoundSignature::new(
-            to_kind(vote.kind),
-            to_value(vote.header),
-            name,
-            vote.signature,
-        )
+        RoundSignature::new(to_kind(vote.kind), to_value(vote.header), name, vote.signature)
     });
     RoundCertificate {
         height: At(proof.height),
@@ -221,11 +210,7 @@ pub(crate) fn to_verdict(verdict: &Verdict) -> (ProposedValue<Ctx>, ValueOrigin)
         value: Id(verdict.header),
         validity: Validity::from_bool(verdict.valid),
     };
-    let origin = if verdict.certified {
-        ValueOrigin::Sync
-    } else {
-        ValueOrigin::Consensus
-    };
+    let origin = if verdict.certified { ValueOrigin::Sync } else { ValueOrigin::Consensus };
     (value, origin)
 }
 

@@ -53,10 +53,9 @@ impl Desk {
             Effect::RepublishVote(v, r) => {
                 self.note(Says::Publish(Message::Vote(convert::signed_vote(&v))), r)
             }
-            Effect::RepublishRoundCertificate(c, r) => self.note(
-                Says::Publish(Message::RoundProof(convert::round_proof(&c))),
-                r,
-            ),
+            Effect::RepublishRoundCertificate(c, r) => {
+                self.note(Says::Publish(Message::RoundProof(convert::round_proof(&c))), r)
+            }
             Effect::RestreamProposal(_, _, _, _, id, r) => self.note(Says::Restream(id.0), r),
             Effect::GetValue(_, round, _, r) => self.note(Says::Build(convert::round(round)), r),
             Effect::WalAppend(height, input, r) => {
@@ -94,8 +93,7 @@ impl Desk {
             Effect::SignVote(vote, r) => {
                 let signed = convert::vote(&vote).sign(self.sim, self.signer.as_ref());
                 let bytes = signed.message.sign_bytes(self.sim);
-                self.seals
-                    .trust(&signed.message.voter, &bytes, &signed.signature);
+                self.seals.trust(&signed.message.voter, &bytes, &signed.signature);
                 r.resume_with(convert::to_signed_vote(&signed))
             }
             Effect::SignProposal(proposal, r) => {
@@ -125,27 +123,18 @@ impl Desk {
                 }
             }
             Effect::VerifyPolkaCertificate(polka, voters, _, r) => {
-                let votes = polka
-                    .votes(&Ctx)
-                    .map(|v| convert::signed_vote(&v))
-                    .collect();
+                let votes = polka.votes(&Ctx).map(|v| convert::signed_vote(&v)).collect();
                 {
                     let good = self.check_quorum(votes, &voters.set, voters.set.quorum());
                     r.resume_with(good.then_some(()).ok_or_else(bad))
                 }
             }
             Effect::VerifyRoundCertificate(proof, voters, _, r) => {
-                let votes: Vec<_> = proof
-                    .votes(&Ctx)
-                    .map(|v| convert::signed_vote(&v))
-                    .collect();
+                let votes: Vec<_> = proof.votes(&Ctx).map(|v| convert::signed_vote(&v)).collect();
                 let ended = proof.cert_type == RoundCertificateType::Precommit;
                 let fits = !ended || votes.iter().all(|v| v.message.kind == VoteKind::Precommit);
-                let power = if ended {
-                    voters.set.quorum()
-                } else {
-                    voters.set.total_power() / 3 + 1
-                };
+                let power =
+                    if ended { voters.set.quorum() } else { voters.set.total_power() / 3 + 1 };
                 let good = fits && self.check_quorum(votes, &voters.set, power);
                 r.resume_with(good.then_some(()).ok_or_else(bad))
             }
@@ -158,8 +147,7 @@ impl Desk {
     pub(crate) fn sign_proposal(&mut self, proposal: Proposal) -> Signed<Proposal> {
         let signed = proposal.sign(self.sim, self.signer.as_ref());
         let bytes = signed.message.sign_bytes(self.sim);
-        self.seals
-            .trust(&signed.message.proposer, &bytes, &signed.signature);
+        self.seals.trust(&signed.message.proposer, &bytes, &signed.signature);
         signed
     }
 
@@ -188,10 +176,7 @@ fn bad() -> CertificateError<Ctx> {
 fn votes_of(certificate: &Certificate) -> Vec<Signed<Vote>> {
     let signatures = certificate.signatures.iter();
     signatures
-        .map(|(key, signature)| Signed {
-            message: certificate.vote(*key),
-            signature: *signature,
-        })
+        .map(|(key, signature)| Signed { message: certificate.vote(*key), signature: *signature })
         .collect()
 }
 
@@ -201,12 +186,8 @@ fn evidence_of(found: &consensus::MisbehaviorEvidence<Ctx>) -> Vec<Evidence> {
         .iter()
         .flat_map(|(_, pairs)| pairs)
         .map(|(a, b)| Evidence::votes(convert::signed_vote(a), convert::signed_vote(b)));
-    let proposals = found
-        .proposals
-        .iter()
-        .flat_map(|(_, pairs)| pairs)
-        .map(|(a, b)| {
-            Evidence::proposals(convert::signed_proposal(a), convert::signed_proposal(b))
-        });
+    let proposals = found.proposals.iter().flat_map(|(_, pairs)| pairs).map(|(a, b)| {
+        Evidence::proposals(convert::signed_proposal(a), convert::signed_proposal(b))
+    });
     votes.chain(proposals).collect()
 }

@@ -34,11 +34,7 @@ fn mark(key: &PublicKey, message: &[u8; 32], signature: &Signature) -> [u8; 32] 
 
 impl Seals {
     pub(crate) fn new(scheme: Arc<dyn Verify>) -> Self {
-        Self {
-            scheme,
-            good: BTreeSet::new(),
-            order: VecDeque::new(),
-        }
+        Self { scheme, good: BTreeSet::new(), order: VecDeque::new() }
     }
 
     /// Remembers a signature that we made, or checked in an earlier life.

@@ -70,11 +70,7 @@ fn bytes_that_came_too_late_do_not_change_the_vote_when_the_log_is_read_again() 
 /// All effects of opening a server on the first `length` records of its log, and of running it alone
 /// for a while.
 fn reopen(cluster: &mut Cluster, log: &[Record]) -> (Agreement, Vec<Effect>) {
-    let (config, base, now) = (
-        cluster.config(1),
-        cluster.servers[1].base.clone(),
-        cluster.now(1),
-    );
+    let (config, base, now) = (cluster.config(1), cluster.servers[1].base.clone(), cluster.now(1));
     let mut machine = super::cluster::Machine::default();
     let opened = Agreement::open(config, base, log.iter().cloned(), now, &mut machine);
     let mut agreement = opened.unwrap();
@@ -120,10 +116,11 @@ fn a_promise_is_kept_when_reading_the_log_closes_the_height_before() {
         for promise in promised.iter().filter(|p| p.message.height > tip) {
             let at = promise.message.height;
             let said = effects.iter().filter_map(|effect| match effect {
-                Effect::Send {
-                    message: Message::Proposal(p),
-                    ..
-                } if p.message.height == at && p.message.round == Round(0) => Some(p),
+                Effect::Send { message: Message::Proposal(p), .. }
+                    if p.message.height == at && p.message.round == Round(0) =>
+                {
+                    Some(p)
+                }
                 _ => None,
             });
             assert!(said.clone().count() > 0, "{at} is said again, {length}");
@@ -187,10 +184,7 @@ fn a_server_that_lost_its_log_is_silent_where_it_may_have_voted() {
             .filter(|record| matches!(record, Record::Vote(v) if v.message.voter == key(1)))
             .filter_map(Record::height)
             .collect();
-        assert!(
-            voices.first().is_some_and(|first| *first > spoken),
-            "seed {seed}"
-        );
+        assert!(voices.first().is_some_and(|first| *first > spoken), "seed {seed}");
     }
 }
 

@@ -39,17 +39,11 @@ impl Host for Machine {
 
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
         let height = turn.header.height;
-        assert!(
-            !self.decided.contains_key(&height),
-            "judged before it is decided"
-        );
+        assert!(!self.decided.contains_key(&height), "judged before it is decided");
         let previous = height.minus(1).unwrap();
         assert!(previous == self.base || self.decided.contains_key(&previous));
         if self.void.contains(&height) {
-            return Err(VoidAct {
-                act: Default::default(),
-                fault: crate::ActFault::Sim,
-            });
+            return Err(VoidAct { act: Default::default(), fault: crate::ActFault::Sim });
         }
         Ok(())
     }
@@ -58,10 +52,7 @@ impl Host for Machine {
         let previous = height.minus(1).unwrap();
         if let Some(after) = after {
             assert_eq!(after.header.height, previous);
-            assert!(
-                !self.decided.contains_key(&previous),
-                "it is decided already"
-            );
+            assert!(!self.decided.contains_key(&previous), "it is decided already");
         }
         self.bodies.push((height, after.is_some()));
         Body::default()
@@ -215,10 +206,7 @@ impl Cluster {
 
     pub(crate) fn now(&self, at: usize) -> Now {
         let wall = START.0 as i64 + (self.now_us / 1_000) as i64 + self.servers[at].skew;
-        Now {
-            monotonic: Duration::from_micros(self.now_us + 1_000_000),
-            wall: Millis(wall as u64),
-        }
+        Now { monotonic: Duration::from_micros(self.now_us + 1_000_000), wall: Millis(wall as u64) }
     }
 
     /// Starts a server from its base and its log.
@@ -276,18 +264,11 @@ impl Cluster {
     }
 
     fn drain(&mut self, at: usize) {
-        while let Some(effect) = self.servers[at]
-            .agreement
-            .as_mut()
-            .and_then(Agreement::poll)
-        {
+        while let Some(effect) = self.servers[at].agreement.as_mut().and_then(Agreement::poll) {
             self.carry_out(at, effect);
         }
         self.release(at);
-        let deadline = self.servers[at]
-            .agreement
-            .as_ref()
-            .and_then(Agreement::deadline);
+        let deadline = self.servers[at].agreement.as_ref().and_then(Agreement::deadline);
         if let Some(deadline) = deadline {
             let at_us = u64::try_from(deadline.as_micros()).unwrap() - 1_000_000;
             self.schedule(at, at_us.saturating_sub(self.now_us), Event::Wake);
@@ -308,10 +289,7 @@ impl Cluster {
                 self.schedule(at, self.sync_us, Event::Synced(length));
             }
             Effect::Send { after, .. } => server.held.push_back((after.0, effect)),
-            Effect::Decided {
-                ref decision,
-                after,
-            } => {
+            Effect::Decided { ref decision, after } => {
                 let (height, header) = (decision.height(), decision.id());
                 server.held.push_back((after.0, effect));
                 let first = *self.decided.entry(height).or_insert(header);
@@ -399,13 +377,7 @@ impl Cluster {
             Message::Vote(signed) => {
                 let vote = &signed.message;
                 let kind = u8::from(vote.kind == VoteKind::Precommit);
-                (
-                    vote.voter,
-                    kind,
-                    vote.height,
-                    vote.round,
-                    wire::encode(vote),
-                )
+                (vote.voter, kind, vote.height, vote.round, wire::encode(vote))
             }
             Message::Proposal(signed) => {
                 let proposal = &signed.message;
@@ -417,13 +389,9 @@ impl Cluster {
             }
             _ => return,
         };
-        let first = self
-            .said
-            .entry((who, what, height, round))
-            .or_insert(said.clone());
+        let first = self.said.entry((who, what, height, round)).or_insert(said.clone());
         if *first != said {
-            self.faults
-                .push(format!("{who} said two things at {height}"));
+            self.faults.push(format!("{who} said two things at {height}"));
         }
     }
 
@@ -440,10 +408,7 @@ impl Cluster {
         match event {
             Event::Frame(from, message) => self.input(at, Input::Frame { from, message }),
             Event::Wake => {
-                let deadline = self.servers[at]
-                    .agreement
-                    .as_ref()
-                    .and_then(Agreement::deadline);
+                let deadline = self.servers[at].agreement.as_ref().and_then(Agreement::deadline);
                 if deadline.is_some_and(|deadline| deadline <= self.now(at).monotonic) {
                     self.input(at, Input::Wake);
                 }
@@ -473,11 +438,7 @@ impl Cluster {
         let header = server.machine.decided[&height];
         let root = Root(Digest::of("test state", &wire::encode(&(before, header))));
         server.roots.insert(height, root);
-        let applied = Applied {
-            height,
-            root,
-            validators,
-        };
+        let applied = Applied { height, root, validators };
         self.input(at, Input::Applied(applied));
     }
 
@@ -493,10 +454,7 @@ impl Cluster {
         let tip = server.agreement().tip().unwrap().height();
         let height = tip.minus(metatopia_types::limits::ROOT_LAG).unwrap();
         let pack = server.agreement().join_pack(height).unwrap();
-        let genesis = crate::Trust {
-            height: Height(0),
-            validators: self.validators(Height(1)),
-        };
+        let genesis = crate::Trust { height: Height(0), validators: self.validators(Height(1)) };
         let checkpoint = pack.verify(sim(), &genesis, &StandIn).unwrap();
         assert_eq!(checkpoint.root, server.roots[&height]);
         let set = |ahead| self.validators(height.plus(ahead));
@@ -526,11 +484,7 @@ impl Cluster {
 
     pub(crate) fn run_for(&mut self, ms: u64) {
         let end = self.now_us + ms * 1_000;
-        while self
-            .queue
-            .first_key_value()
-            .is_some_and(|((when, _), _)| *when <= end)
-        {
+        while self.queue.first_key_value().is_some_and(|((when, _), _)| *when <= end) {
             self.step();
         }
         self.now_us = end;
@@ -558,9 +512,6 @@ impl Server {
             return "down".into();
         };
         let (height, round, void) = (agreement.height(), agreement.round(), agreement.last_void());
-        format!(
-            "{} at {height:?} {round:?} {void:?} {:?}",
-            self.n, self.halted
-        )
+        format!("{} at {height:?} {round:?} {void:?} {:?}", self.n, self.halted)
     }
 }

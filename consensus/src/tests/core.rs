@@ -19,13 +19,7 @@ fn header(n: u8) -> HeaderId {
 /// Server 0's core at height 5 of a set of four.
 fn core_of(set: &ValidatorSet) -> Core {
     let set = Arc::new(set.clone());
-    let mut core = Core::new(
-        sim(),
-        Height(5),
-        Arc::clone(&set),
-        signer(0),
-        Arc::new(StandIn),
-    );
+    let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), Arc::new(StandIn));
     core.tell(Told::Height(Height(5), set)).unwrap();
     core
 }
@@ -39,13 +33,7 @@ fn logged(says: &[Says]) -> Vec<Record> {
 }
 
 fn vote(voter: u8, kind: VoteKind, header: Option<HeaderId>) -> Signed<Vote> {
-    let vote = Vote {
-        kind,
-        height: Height(5),
-        round: Round(0),
-        header,
-        voter: key(voter),
-    };
+    let vote = Vote { kind, height: Height(5), round: Round(0), header, voter: key(voter) };
     vote.sign(sim(), &Key(key(voter)))
 }
 
@@ -59,9 +47,7 @@ fn certificate(signers: &[u8], fault: u8) -> Certificate {
     };
     for n in signers {
         let bytes = certificate.vote(key(*n)).sign_bytes(sim());
-        certificate
-            .signatures
-            .push((key(*n), Key(key(*n)).sign(&bytes)));
+        certificate.signatures.push((key(*n), Key(key(*n)).sign(&bytes)));
     }
     let first = certificate.signatures.first().copied();
     match (fault, first) {
@@ -69,9 +55,7 @@ fn certificate(signers: &[u8], fault: u8) -> Certificate {
         (2, Some((who, _))) => certificate.signatures[0] = (who, Key(key(9)).sign(b"else")),
         (3, _) => {
             let bytes = certificate.vote(key(8)).sign_bytes(sim());
-            certificate
-                .signatures
-                .push((key(8), Key(key(8)).sign(&bytes)));
+            certificate.signatures.push((key(8), Key(key(8)).sign(&bytes)));
         }
         _ => {}
     }
@@ -119,10 +103,7 @@ fn later_rounds_are_led_by_members_that_may_not_lead_the_first() {
 
     // All others say that round 2 has begun: by then the only leader had its round.
     for voter in [1, 2, 3] {
-        let vote = Vote {
-            round: Round(2),
-            ..vote(voter, VoteKind::Prevote, None).message
-        };
+        let vote = Vote { round: Round(2), ..vote(voter, VoteKind::Prevote, None).message };
         let vote = vote.sign(sim(), &Key(key(voter)));
         core.tell(Told::Vote(vote)).unwrap();
     }
@@ -159,10 +140,7 @@ fn what_the_core_logs_is_what_it_was_told() {
     let told = [
         (Told::Vote(prevote.clone()), Record::Vote(prevote)),
         (Told::Proposal(proposal.clone()), Record::Proposal(proposal)),
-        (
-            Told::Record(Record::Verdict(verdict)),
-            Record::Verdict(verdict),
-        ),
+        (Told::Record(Record::Verdict(verdict)), Record::Verdict(verdict)),
     ];
     for (told, record) in told {
         assert_eq!(logged(&core.tell(told).unwrap())[0], record);
@@ -174,10 +152,7 @@ fn our_votes_are_signed_over_the_bytes_of_the_types() {
     let set = set(0..4);
     let mut core = core_of(&set);
 
-    let wait = crate::core::Wait {
-        round: Round(0),
-        step: Some(crate::Step::Propose),
-    };
+    let wait = crate::core::Wait { round: Round(0), step: Some(crate::Step::Propose) };
     let says = core.tell(Told::Over(wait)).unwrap();
 
     let published = says.iter().find_map(|says| match says {
@@ -217,12 +192,7 @@ fn round_proof(shows: Shows, kind: VoteKind, voters: core::ops::RangeInclusive<u
         voter: key(n),
         signature: vote(n, kind, None).signature,
     });
-    RoundProof {
-        height: Height(5),
-        round: Round(0),
-        shows,
-        votes: votes.collect(),
-    }
+    RoundProof { height: Height(5), round: Round(0), shows, votes: votes.collect() }
 }
 
 #[test]
@@ -238,9 +208,7 @@ fn a_round_ends_by_precommits_of_a_quorum_only() {
 
         let says = core_of(&set).tell(Told::RoundProof(proof)).unwrap();
 
-        let votes = logged(&says)
-            .into_iter()
-            .filter(|r| matches!(r, Record::Vote(_)));
+        let votes = logged(&says).into_iter().filter(|r| matches!(r, Record::Vote(_)));
         assert_eq!(votes.count(), accepted, "{kind:?}");
     }
 }
@@ -266,23 +234,13 @@ fn a_known_signature_is_not_checked_again() {
     let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), scheme);
     core.tell(Told::Height(Height(5), set)).unwrap();
     for voter in 1..4 {
-        core.tell(Told::Vote(vote(
-            voter,
-            VoteKind::Precommit,
-            Some(header(1)),
-        )))
-        .unwrap();
+        core.tell(Told::Vote(vote(voter, VoteKind::Precommit, Some(header(1))))).unwrap();
     }
     assert_eq!(checks.load(Ordering::Relaxed), 3);
 
     // The same signatures as a certificate.
-    let says = core
-        .tell(Told::Certificate(certificate(&[1, 2, 3], 0)))
-        .unwrap();
+    let says = core.tell(Told::Certificate(certificate(&[1, 2, 3], 0))).unwrap();
 
-    assert!(
-        says.iter()
-            .any(|says| matches!(says, Says::Certified { .. }))
-    );
+    assert!(says.iter().any(|says| matches!(says, Says::Certified { .. })));
     assert_eq!(checks.load(Ordering::Relaxed), 3);
 }

@@ -90,18 +90,12 @@ mod controls {
     }
 
     fn with_double_votes(storms: &[Cluster]) -> usize {
-        storms
-            .iter()
-            .filter(|cluster| !cluster.faults.is_empty())
-            .count()
+        storms.iter().filter(|cluster| !cluster.faults.is_empty()).count()
     }
 
     #[test]
     fn messages_that_do_not_wait_for_the_log_lead_to_double_votes() {
-        let controls = Controls {
-            no_barrier: true,
-            ..Controls::default()
-        };
+        let controls = Controls { no_barrier: true, ..Controls::default() };
 
         let found = with_double_votes(&storms(controls, 40));
 
@@ -110,10 +104,7 @@ mod controls {
 
     #[test]
     fn judging_while_the_log_is_read_again_stops_servers_for_good() {
-        let controls = Controls {
-            eager_replay: true,
-            ..Controls::default()
-        };
+        let controls = Controls { eager_replay: true, ..Controls::default() };
 
         let storms = storms(controls, 100);
 
@@ -124,11 +115,7 @@ mod controls {
 
     #[test]
     fn without_the_index_the_same_mistake_is_a_double_vote() {
-        let controls = Controls {
-            eager_replay: true,
-            no_index: true,
-            ..Controls::default()
-        };
+        let controls = Controls { eager_replay: true, no_index: true, ..Controls::default() };
 
         let found = with_double_votes(&storms(controls, 100));
 

@@ -12,10 +12,7 @@ use super::keys::{Key, StandIn, key, set, sim};
 use crate::{Applied, Effect, Halt, Input, Message, Record, Void};
 
 fn tip(cluster: &Cluster, at: usize) -> Height {
-    cluster.servers[at]
-        .agreement()
-        .tip()
-        .map_or(Height(0), |tip| tip.height())
+    cluster.servers[at].agreement().tip().map_or(Height(0), |tip| tip.height())
 }
 
 #[test]
@@ -38,22 +35,14 @@ fn sets_change_completely_while_the_world_goes_on() {
         cluster.run_to(60, 60_000);
 
         let last = cluster.servers[4].agreement().tip().unwrap().clone();
-        assert!(
-            last.certificate
-                .signatures
-                .iter()
-                .all(|(who, _)| *who >= key(4))
-        );
+        assert!(last.certificate.signatures.iter().all(|(who, _)| *who >= key(4)));
         let voted = |at: usize| {
-            let votes = cluster.servers[at]
-                .log
-                .iter()
-                .filter_map(|record| match record {
-                    Record::Vote(vote) if vote.message.voter == key(at as u8) => {
-                        Some(vote.message.height)
-                    }
-                    _ => None,
-                });
+            let votes = cluster.servers[at].log.iter().filter_map(|record| match record {
+                Record::Vote(vote) if vote.message.voter == key(at as u8) => {
+                    Some(vote.message.height)
+                }
+                _ => None,
+            });
             votes.collect::<BTreeSet<_>>()
         };
         assert!(voted(0).last().unwrap() < &Height(10), "seed {seed}");
@@ -134,17 +123,10 @@ fn slow_state_machines_slow_the_turns_and_nothing_else() {
     cluster.run_to(40, 60_000);
 
     let gap = (cluster.left[&Height(40)] - cluster.left[&Height(20)]) / 20;
-    assert!(
-        gap < 2 * TURN * 1_000,
-        "two turns are applied while one is agreed on: {gap}"
-    );
+    assert!(gap < 2 * TURN * 1_000, "two turns are applied while one is agreed on: {gap}");
     // A header states the root of two turns before it: no more can be waiting.
     let server = &cluster.servers[0];
-    let applied = server
-        .log
-        .iter()
-        .filter(|r| matches!(r, Record::Applied { .. }))
-        .count();
+    let applied = server.log.iter().filter(|r| matches!(r, Record::Applied { .. })).count();
     assert!(server.told.len() - applied <= 2);
 }
 
@@ -199,11 +181,7 @@ fn applying_again_with_another_result_stops_the_server() {
     let root = Root(Digest::of("another", b"state"));
     let validators = set(0..4);
     let height = Height(1);
-    let applied = Applied {
-        height,
-        root,
-        validators,
-    };
+    let applied = Applied { height, root, validators };
     agreement.handle(now, &mut machine, Input::Applied(applied));
 
     let halts: Vec<_> = std::iter::from_fn(|| agreement.poll())
@@ -212,31 +190,17 @@ fn applying_again_with_another_result_stops_the_server() {
             _ => None,
         })
         .collect();
-    assert!(
-        matches!(halts[..], [Halt::Unrepeatable { now, .. }] if now == root),
-        "{halts:?}"
-    );
+    assert!(matches!(halts[..], [Halt::Unrepeatable { now, .. }] if now == root), "{halts:?}");
 }
 
 fn vote(voter: u8, kind: VoteKind, height: Height, header: Option<HeaderId>) -> Message {
-    let vote = Vote {
-        kind,
-        height,
-        round: Round(0),
-        header,
-        voter: key(voter),
-    };
+    let vote = Vote { kind, height, round: Round(0), header, voter: key(voter) };
     Message::Vote(vote.sign(sim(), &Key(key(voter))))
 }
 
 fn proposal(proposer: u8, height: Height, header: HeaderId) -> Signed<Proposal> {
-    let proposal = Proposal {
-        height,
-        round: Round(0),
-        header,
-        valid_round: None,
-        proposer: key(proposer),
-    };
+    let proposal =
+        Proposal { height, round: Round(0), header, valid_round: None, proposer: key(proposer) };
     proposal.sign(sim(), &Key(key(proposer)))
 }
 
@@ -247,9 +211,7 @@ fn some_header(n: u8) -> HeaderId {
 /// What server 0 got hold of against server 3.
 fn evidence(cluster: &Cluster) -> Vec<(PublicKey, Evidence)> {
     let found = cluster.servers[0].evidence.iter();
-    found
-        .map(|e| (e.verify(sim(), &StandIn).unwrap(), e.clone()))
-        .collect()
+    found.map(|e| (e.verify(sim(), &StandIn).unwrap(), e.clone())).collect()
 }
 
 #[test]
@@ -268,10 +230,7 @@ fn two_votes_in_one_round_become_evidence() {
     cluster.run_to(height.0, 5_000);
 
     let found = evidence(&cluster);
-    assert!(
-        matches!(found[..], [(liar, Evidence::Votes(..))] if liar == key(3)),
-        "{found:?}"
-    );
+    assert!(matches!(found[..], [(liar, Evidence::Votes(..))] if liar == key(3)), "{found:?}");
 }
 
 #[test]
@@ -294,10 +253,7 @@ fn two_proposals_in_one_round_become_evidence() {
 
     let found = evidence(&cluster);
     let liar = key(3);
-    assert!(
-        matches!(found[..], [(who, Evidence::Proposals(..))] if who == liar),
-        "{found:?}"
-    );
+    assert!(matches!(found[..], [(who, Evidence::Proposals(..))] if who == liar), "{found:?}");
 }
 
 #[test]
@@ -352,13 +308,40 @@ fn a_height_that_cannot_be_decided_goes_on_when_servers_come_back() {
     cluster.run_for(20_000);
     let stuck = tip(&cluster, 0);
     let records = cluster.servers[0].log.len();
-    assert!(
-        records < 3_000,
-        "{records} records of a height that stands still"
-    );
+    assert!(records < 3_000, "{records} records of a height that stands still");
 
     cluster.cut.clear();
     cluster.run_to(stuck.0 + 10, 20_000);
+}
+
+#[test]
+fn a_height_of_many_rounds_has_empty_turns_and_bounded_patience() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.delay_us = (1_000, 0);
+    cluster.start_all();
+    cluster.run_to(5, 10_000);
+    cluster.block = |_, message| matches!(message, Message::Proposal(_));
+    cluster.run_for(200);
+    let stuck = cluster.servers[0].agreement().height();
+    let round = |cluster: &Cluster| cluster.servers[0].agreement().round().unwrap();
+    let mut began = Vec::new();
+    while round(&cluster) < Round(72) {
+        assert!(cluster.step());
+        if began.len() <= round(&cluster).0 as usize {
+            began.push(cluster.now_us);
+        }
+    }
+
+    assert_eq!(cluster.servers[0].agreement().height(), stuck);
+    let bodies = cluster.servers.iter().flat_map(|server| &server.machine.bodies);
+    assert_eq!(bodies.filter(|(height, _)| *height == stuck).count(), 8);
+    let length = |round: usize| began[round + 1] - began[round];
+    assert!(length(63) > length(40), "{began:?}");
+    assert!(length(70).abs_diff(length(65)) < 5_000, "{began:?}");
+    assert!(length(70) < 3_500_000, "{began:?}");
+
+    cluster.block = |_, _| false;
+    cluster.run_to(stuck.0 + 10, 30_000);
 }
 
 #[test]

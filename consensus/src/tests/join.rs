@@ -49,10 +49,7 @@ fn pack() -> JoinPack {
 }
 
 fn genesis() -> Trust {
-    Trust {
-        height: Height(0),
-        validators: set(0..4),
-    }
+    Trust { height: Height(0), validators: set(0..4) }
 }
 
 fn verify(pack: &JoinPack) -> Result<Checkpoint, JoinError> {
@@ -71,10 +68,7 @@ fn a_pack_proves_the_root_of_a_state_from_genesis() {
 fn a_later_trust_needs_the_later_changes_only() {
     let mut pack = pack();
     pack.links.remove(0);
-    let trust = Trust {
-        height: Height(5),
-        validators: set(0..5),
-    };
+    let trust = Trust { height: Height(5), validators: set(0..5) };
 
     assert!(pack.verify(sim(), &trust, &StandIn).is_ok());
     assert_eq!(verify(&pack), Err(JoinError::MissingLink(Height(7))));
@@ -100,10 +94,7 @@ fn a_base_wants_the_sets_that_the_headers_name() {
     for (at, height) in [(0, 11), (1, 12), (2, 13)] {
         let mut sets = sets.clone();
         sets[at] = set(0..7);
-        assert_eq!(
-            checkpoint.base(sets),
-            Err(JoinError::OtherSet(Height(height)))
-        );
+        assert_eq!(checkpoint.base(sets), Err(JoinError::OtherSet(Height(height))));
     }
 }
 
@@ -115,14 +106,8 @@ fn every_change_of_a_pack_is_noticed() {
         verify(&pack).unwrap_err()
     };
 
-    assert_eq!(
-        changed(|p| p.links.clear()),
-        JoinError::MissingLink(Height(12))
-    );
-    assert_eq!(
-        changed(|p| p.links.swap(0, 1)),
-        JoinError::MissingLink(Height(7))
-    );
+    assert_eq!(changed(|p| p.links.clear()), JoinError::MissingLink(Height(12)));
+    assert_eq!(changed(|p| p.links.swap(0, 1)), JoinError::MissingLink(Height(7)));
     let twice = changed(|p| p.links.insert(1, link(3)));
     assert_eq!(twice, JoinError::LinkOrder(Height(3)));
     let late = changed(|p| p.links[1].header.height = Height(12));
@@ -137,10 +122,7 @@ fn every_change_of_a_pack_is_noticed() {
     assert_eq!(root, JoinError::OtherHeader(Height(12)));
     let sim = changed(|p| p.headers[2].sim = Default::default());
     assert_eq!(sim, JoinError::OtherSim(Height(12)));
-    assert_eq!(
-        changed(|p| p.headers[0].engine = 9),
-        JoinError::Chain(Height(11))
-    );
+    assert_eq!(changed(|p| p.headers[0].engine = 9), JoinError::Chain(Height(11)));
     let skipped = changed(|p| p.headers[1] = p.headers[0].clone());
     assert_eq!(skipped, JoinError::Chain(Height(10)));
 }
@@ -151,10 +133,7 @@ fn a_certificate_below_a_quorum_or_with_one_signer_twice_proves_nothing() {
     let mut few = pack();
     few.certificate.signatures.pop();
     let mut twice = few.clone();
-    twice
-        .certificate
-        .signatures
-        .push(twice.certificate.signatures[0]);
+    twice.certificate.signatures.push(twice.certificate.signatures[0]);
 
     let (power, quorum) = (2, 3);
     let why = CertificateError::NoQuorum { power, quorum };

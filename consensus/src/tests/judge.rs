@@ -29,10 +29,7 @@ fn place() -> Place {
 
 /// A turn that fits, with a change.
 fn turn(change: impl Fn(&mut Header)) -> Turn {
-    let mut header = Header {
-        proposer: set(0..4).proposer(Height(5), Round(2)),
-        ..header(5)
-    };
+    let mut header = Header { proposer: set(0..4).proposer(Height(5), Round(2)), ..header(5) };
     change(&mut header);
     let body = Body::default();
     Turn { header, body }
@@ -45,10 +42,7 @@ fn check(change: impl Fn(&mut Header)) -> Result<(), Void> {
 #[test]
 fn a_turn_that_fits_is_not_void() {
     assert_eq!(check(|_| {}), Ok(()));
-    assert_eq!(
-        place().check_claim(&turn(|_| {}), Came::Fresh(Round(2), WALL)),
-        Ok(())
-    );
+    assert_eq!(place().check_claim(&turn(|_| {}), Came::Fresh(Round(2), WALL)), Ok(()));
 }
 
 #[test]
@@ -57,32 +51,13 @@ fn every_field_of_a_header_is_checked() {
     assert_eq!(check(|h| h.engine = 2), Err(Void::Elsewhere));
     assert_eq!(check(|h| h.height = Height(6)), Err(Void::Elsewhere));
     let (stated, ours) = (HeaderId::default(), HeaderId(Digest([1; 32])));
-    assert_eq!(
-        check(|h| h.previous = HeaderId::default()),
-        Err(Void::Previous { stated, ours })
-    );
+    assert_eq!(check(|h| h.previous = HeaderId::default()), Err(Void::Previous { stated, ours }));
     let (height, stated, ours) = (Height(3), Root::default(), Root(Digest([2; 32])));
-    assert_eq!(
-        check(|h| h.root = Root::default()),
-        Err(Void::Root {
-            height,
-            stated,
-            ours
-        })
-    );
-    assert_eq!(
-        check(|h| h.validators = ValidatorsId::default()),
-        Err(Void::Validators)
-    );
-    assert_eq!(
-        check(|h| h.next_validators = h.validators),
-        Err(Void::Validators)
-    );
+    assert_eq!(check(|h| h.root = Root::default()), Err(Void::Root { height, stated, ours }));
+    assert_eq!(check(|h| h.validators = ValidatorsId::default()), Err(Void::Validators));
+    assert_eq!(check(|h| h.next_validators = h.validators), Err(Void::Validators));
     let late = Millis(1_700_000_000_051);
-    assert_eq!(
-        check(|h| h.time = Millis(1_700_000_000_051)),
-        Err(Void::Time(late))
-    );
+    assert_eq!(check(|h| h.time = Millis(1_700_000_000_051)), Err(Void::Time(late)));
     assert_eq!(check(|h| h.acts = Digest::ZERO), Err(Void::OtherBody));
     assert_eq!(check(|h| h.act_count = 1), Err(Void::OtherBody));
     assert_eq!(check(|h| h.blobs = Digest::ZERO), Err(Void::OtherBody));
@@ -107,16 +82,8 @@ fn a_fresh_turn_is_of_the_round_it_is_proposed_in() {
     let (turn, place) = (turn(|_| {}), place());
 
     // Of an earlier round: whoever proposes it puts the blame for the rounds before on others.
-    assert!(
-        place
-            .check_claim(&turn, Came::Fresh(Round(3), WALL))
-            .is_err()
-    );
-    assert!(
-        place
-            .check_claim(&turn, Came::Fresh(Round(1), WALL))
-            .is_err()
-    );
+    assert!(place.check_claim(&turn, Came::Fresh(Round(3), WALL)).is_err());
+    assert!(place.check_claim(&turn, Came::Fresh(Round(1), WALL)).is_err());
     assert!(place.check_claim(&turn, Came::Backed(Round(1))).is_err());
     assert!(place.check_claim(&turn, Came::Backed(Round(2))).is_ok());
     assert!(place.check_claim(&turn, Came::Backed(Round(3))).is_ok());

@@ -53,10 +53,7 @@ pub(crate) fn signer(n: u8) -> Arc<dyn Sign> {
 }
 
 pub(crate) fn set(members: impl IntoIterator<Item = u8>) -> ValidatorSet {
-    let members = members.into_iter().map(|n| Validator {
-        key: key(n),
-        power: 1,
-    });
+    let members = members.into_iter().map(|n| Validator { key: key(n), power: 1 });
     ValidatorSet::new(members.collect(), |_| true).unwrap()
 }
 

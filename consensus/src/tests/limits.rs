@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_types::{
-    Act, Blob, BlobId, Body, Digest, Envelope, Height, Lane, Millis, Root, Round, Seq,
-    SignedEnvelope, Turn, Vote, VoteKind, limits::ACTS_PER_TURN_MAX, limits::BLOB_BYTES_MAX,
-    limits::BLOBS_BYTES_MAX, limits::TURN_BYTES_MAX, wire,
+    Act, Blob, BlobId, Body, Digest, Envelope, HeaderId, Height, Lane, Millis, Proposal, Root,
+    Round, Seq, SignedEnvelope, Turn, Vote, VoteKind, limits::ACTS_PER_TURN_MAX,
+    limits::BLOB_BYTES_MAX, limits::BLOBS_BYTES_MAX, limits::TURN_BYTES_MAX,
+    limits::VALIDATORS_MAX, wire,
 };
 
+use super::cluster::Cluster;
 use super::keys::{Key, StandIn, certify, header, key, set, sim};
 use crate::ballot::Ballot;
 use crate::core::Seals;
@@ -16,7 +18,7 @@ use crate::depot::{Depot, parts};
 use crate::limits::*;
 use crate::past::Past;
 use crate::peers::Peers;
-use crate::{Applied, Base, Decision, Message, Part, Want};
+use crate::{Applied, Base, Decision, Effect, Input, Message, Part, RoundProof, RoundVote, Want};
 
 /// A turn with as many bytes of blobs as there may be, and the acts that name them.
 fn long_turn(height: u64) -> Turn {
@@ -43,13 +45,7 @@ fn say(seq: u64, body: BlobId) -> SignedEnvelope {
 
 fn with_body(height: u64, body: Body) -> Turn {
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-    let header = metatopia_types::Header {
-        acts,
-        act_count,
-        blobs,
-        blob_count,
-        ..header(height)
-    };
+    let header = metatopia_types::Header { acts, act_count, blobs, blob_count, ..header(height) };
     Turn { header, body }
 }
 
@@ -106,11 +102,7 @@ fn a_peer_that_sends_wrong_parts_spoils_its_own_only() {
     bad.bytes[0] ^= 1;
 
     assert!(!depot.add(key(1), bad));
-    let other = Part {
-        total: 2,
-        bytes: vec![0; PART_BYTES],
-        ..good[0].clone()
-    };
+    let other = Part { total: 2, bytes: vec![0; PART_BYTES], ..good[0].clone() };
     assert!(!depot.add(key(2), other));
 
     assert!(depot.add(key(3), good[0].clone()));
@@ -168,11 +160,7 @@ fn a_want_is_answered_with_what_is_missing() {
     depot.keep(Arc::new(turn.clone()));
     let all = parts(&turn);
 
-    let answer = depot.answer(&Want {
-        height: Height(5),
-        header: turn.id(),
-        have: !0b1010,
-    });
+    let answer = depot.answer(&Want { height: Height(5), header: turn.id(), have: !0b1010 });
 
     assert_eq!(answer, [all[1].clone(), all[3].clone()]);
 }
@@ -215,12 +203,31 @@ fn wants_are_answered_in_number_and_then_in_time() {
     let at = Duration::from_millis;
 
     let at_once = (0..100).filter(|_| peer.may_want(at(5), pause)).count();
-    let in_a_second = (6..1_006)
-        .filter(|ms| peer.may_want(at(*ms), pause))
-        .count();
+    let in_a_second = (6..1_006).filter(|ms| peer.may_want(at(*ms), pause)).count();
 
     assert_eq!(at_once, WANT_ANSWERS_MAX as usize);
     assert_eq!(in_a_second, 33);
+}
+
+#[test]
+fn of_many_proposals_of_one_turn_the_first_and_the_last_are_kept() {
+    let mut ballot = Ballot::default();
+    let turn = HeaderId::default();
+    for round in 0..9 {
+        let proposal = Proposal {
+            height: Height(5),
+            round: Round(round),
+            header: turn,
+            valid_round: round.checked_sub(1).map(Round),
+            proposer: key(1),
+        };
+        ballot.propose(&proposal.sign(sim(), &Key(key(1))), Duration::ZERO);
+    }
+
+    let candidate = ballot.get(turn).unwrap();
+    let rounds = candidate.proposals.iter().map(|p| p.message.round.0);
+    assert_eq!(rounds.collect::<Vec<_>>(), [0, 6, 7, 8]);
+    assert_eq!(candidate.accepted, 9);
 }
 
 #[test]
@@ -246,23 +253,131 @@ fn nil_votes_of_the_last_rounds_only_are_counted() {
 }
 
 #[test]
+fn the_largest_proofs_and_messages_fit_their_limits() {
+    let all = 0..VALIDATORS_MAX as u8;
+    let turn = Arc::new(long_turn(u64::MAX));
+    let mut certificate = certify(&turn.header, all);
+    certificate.round = Round(u32::MAX);
+    let votes = certificate.signatures.iter().map(|(voter, signature)| RoundVote {
+        kind: VoteKind::Precommit,
+        header: Some(turn.id()),
+        voter: *voter,
+        signature: *signature,
+    });
+    let proof = RoundProof {
+        height: Height(u64::MAX),
+        round: Round(u32::MAX),
+        shows: crate::Shows::Ended,
+        votes: votes.collect(),
+    };
+    assert!(wire::encode(&certificate).len() <= PROOF_BYTES_MAX);
+    assert!(wire::encode(&proof).len() <= PROOF_BYTES_MAX);
+
+    let decision = Decision { certificate, turn };
+    for message in [Message::Decision(decision), Message::RoundProof(proof)] {
+        assert_eq!(Message::decode(&message.encode()), Ok(message));
+    }
+}
+
+/// What server 0 sends when this comes from server 1.
+fn answers(cluster: &mut Cluster, message: Message) -> Vec<Effect> {
+    let now = cluster.now(0);
+    let server = &mut cluster.servers[0];
+    let (agreement, from) = (server.agreement.as_mut().unwrap(), key(1));
+    agreement.handle(now, &mut server.machine, Input::Frame { from, message });
+    std::iter::from_fn(|| agreement.poll()).collect()
+}
+
+fn decided_cluster() -> Cluster {
+    let mut cluster = Cluster::new(4, 1);
+    cluster.start_all();
+    cluster.run_to(40, 10_000);
+    cluster.run_for(40);
+    cluster
+}
+
+#[test]
+fn a_question_is_answered_with_a_number_of_decisions() {
+    let mut cluster = decided_cluster();
+    let question = Message::Ask { from: Height(3) };
+
+    let sent = answers(&mut cluster, question.clone());
+
+    let heights = sent.iter().filter_map(|effect| match effect {
+        Effect::Send { message: Message::Decision(decision), .. } => Some(decision.height().0),
+        _ => None,
+    });
+    let heights: Vec<u64> = heights.collect();
+    assert_eq!(heights.len(), DECISIONS_PER_ANSWER_MAX as usize);
+    assert_eq!((heights[0], heights[15]), (3, 18));
+    assert!(answers(&mut cluster, question).is_empty(), "not again at once");
+}
+
+#[test]
+fn an_answer_has_a_size_but_one_decision_is_always_in_it() {
+    let mut cluster = decided_cluster();
+    let turn = Arc::new(long_turn(3));
+    let length = wire::encode(turn.as_ref()).len();
+    let certificate = certify(&turn.header, [0]);
+    let decisions = vec![Decision { certificate, turn }; 9];
+
+    let now = cluster.now(0);
+    let server = &mut cluster.servers[0];
+    let agreement = server.agreement.as_mut().unwrap();
+    let to = key(1);
+    agreement.handle(now, &mut server.machine, Input::Loaded { to, decisions });
+
+    let sent = std::iter::from_fn(|| agreement.poll());
+    let sent = sent.filter(|effect| matches!(effect, Effect::Send { .. })).count();
+    assert_eq!(sent, ANSWER_BYTES_MAX / length);
+}
+
+#[test]
+fn decisions_far_ahead_or_from_strangers_are_not_held() {
+    let mut cluster = decided_cluster();
+    let digest = |cluster: &Cluster| cluster.servers[0].agreement().digest();
+    let next = cluster.servers[0].agreement().height().0;
+    let decision = |height| {
+        let turn = Arc::new(small_turn(height, 50));
+        let certificate = certify(&turn.header, [0, 1, 2]);
+        Message::Decision(Decision { certificate, turn })
+    };
+    let held = |cluster: &mut Cluster, height| {
+        let before = digest(cluster);
+        answers(cluster, decision(height));
+        digest(cluster) != before
+    };
+
+    assert!(!held(&mut cluster, next + 1), "it was not asked for anything");
+    // A vote from far ahead makes server 0 ask server 1.
+    cluster.cut.extend(0..4);
+    let vote = Vote {
+        kind: VoteKind::Prevote,
+        height: Height(next + 100),
+        round: Round(0),
+        header: None,
+        voter: key(1),
+    };
+    let vote = Message::Vote(vote.sign(sim(), &Key(key(1))));
+    answers(&mut cluster, vote);
+    cluster.run_for(200);
+
+    let now = cluster.servers[0].agreement().height().0;
+    assert!(held(&mut cluster, now + 1));
+    assert!(held(&mut cluster, now + DECISIONS_AHEAD_MAX - 1));
+    assert!(!held(&mut cluster, now + DECISIONS_AHEAD_MAX));
+}
+
+#[test]
 fn good_signatures_are_remembered_up_to_a_number() {
     let mut seals = Seals::new(Arc::new(StandIn));
     let nonsense = certify(&header(1), [1]).signatures[0].1;
-    let message = |n: usize| {
-        *Digest::of("seals", &n.to_le_bytes())
-            .0
-            .first_chunk()
-            .unwrap()
-    };
+    let message = |n: usize| *Digest::of("seals", &n.to_le_bytes()).0.first_chunk().unwrap();
     for n in 0..SEALS_MAX + 1 {
         seals.trust(&key(1), &message(n), &nonsense);
     }
 
-    assert!(
-        !seals.check(&key(1), &message(0), &nonsense),
-        "the oldest is forgotten"
-    );
+    assert!(!seals.check(&key(1), &message(0), &nonsense), "the oldest is forgotten");
     assert!(seals.check(&key(1), &message(1), &nonsense));
     assert!(!seals.check(&key(2), &message(1), &nonsense));
 }
@@ -296,10 +411,7 @@ fn decisions_are_kept_for_a_minute() {
 fn long_decisions_are_kept_up_to_a_size_but_never_fewer_than_bases_need() {
     let long = long_turn(1);
     let fits = DECISION_BYTES_KEPT / wire::encode(&long).len();
-    assert!(
-        fits > BASES_KEPT as usize,
-        "the size is what this test hits"
-    );
+    assert!(fits > BASES_KEPT as usize, "the size is what this test hits");
     let heights = fits as u64 + 10;
 
     let past = past(heights, |height| {
@@ -308,9 +420,7 @@ fn long_decisions_are_kept_up_to_a_size_but_never_fewer_than_bases_need() {
         turn
     });
 
-    let kept = (1..=heights)
-        .filter(|h| past.decision(Height(*h)).is_some())
-        .count();
+    let kept = (1..=heights).filter(|h| past.decision(Height(*h)).is_some()).count();
     assert!(kept.abs_diff(fits) <= 1, "{kept} of {fits}");
 }
 

@@ -68,10 +68,7 @@ fn proposals_leave_before_the_height_before_is_decided() {
     let interval = interval_us(&mut cluster);
 
     assert!((79_000..=81_000).contains(&interval), "{interval}");
-    let after = cluster
-        .servers
-        .iter()
-        .flat_map(|server| &server.machine.bodies);
+    let after = cluster.servers.iter().flat_map(|server| &server.machine.bodies);
     assert!(after.filter(|(_, undecided)| *undecided).count() > 100);
 }
 
@@ -85,9 +82,6 @@ fn one_clock_that_is_off_does_not_slow_the_others_down() {
 
         let interval = interval_us(&mut cluster);
 
-        assert!(
-            (49_900..=52_000).contains(&interval),
-            "skew {skew}: {interval}"
-        );
+        assert!((49_900..=52_000).contains(&interval), "skew {skew}: {interval}");
     }
 }

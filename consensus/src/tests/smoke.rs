@@ -11,11 +11,7 @@ fn four_servers_decide_twenty_heights() {
 
     cluster.run_to(20, 2_000);
 
-    let tips: Vec<_> = cluster
-        .servers
-        .iter()
-        .map(|s| s.told[&Height(20)])
-        .collect();
+    let tips: Vec<_> = cluster.servers.iter().map(|s| s.told[&Height(20)]).collect();
     assert!(tips.windows(2).all(|pair| pair[0] == pair[1]));
 }
 

@@ -15,20 +15,11 @@ use crate::{
 };
 
 fn turn() -> Turn {
-    Turn {
-        header: header(5),
-        body: Body::default(),
-    }
+    Turn { header: header(5), body: Body::default() }
 }
 
 fn vote(kind: VoteKind, header: Option<HeaderId>) -> Vote {
-    Vote {
-        kind,
-        height: Height(5),
-        round: Round(2),
-        header,
-        voter: key(1),
-    }
+    Vote { kind, height: Height(5), round: Round(2), header, voter: key(1) }
 }
 
 fn proposal() -> metatopia_types::Signed<Proposal> {
@@ -62,21 +53,13 @@ fn polka() -> Polka {
 }
 
 fn decision() -> Decision {
-    Decision {
-        certificate: certificate(),
-        turn: Arc::new(turn()),
-    }
+    Decision { certificate: certificate(), turn: Arc::new(turn()) }
 }
 
 fn messages() -> Vec<Message> {
     let precommit = vote(VoteKind::Precommit, None).sign(sim(), &Key(key(1)));
     let signature = precommit.signature;
-    let round_vote = |kind, header| RoundVote {
-        kind,
-        header,
-        voter: key(1),
-        signature,
-    };
+    let round_vote = |kind, header| RoundVote { kind, header, voter: key(1), signature };
     vec![
         Message::Proposal(proposal()),
         Message::Vote(precommit),
@@ -97,18 +80,11 @@ fn messages() -> Vec<Message> {
             total: 2,
             bytes: vec![7; 100],
         }),
-        Message::Want(Want {
-            height: Height(5),
-            header: turn().id(),
-            have: 0b101,
-        }),
+        Message::Want(Want { height: Height(5), header: turn().id(), have: 0b101 }),
         Message::Ask { from: Height(5) },
         Message::Decision(decision()),
         Message::AskTip { nonce: 77 },
-        Message::Tip {
-            nonce: 77,
-            height: Height(5),
-        },
+        Message::Tip { nonce: 77, height: Height(5) },
     ]
 }
 
@@ -126,11 +102,7 @@ fn records() -> Vec<Record> {
             valid: true,
             certified: false,
         }),
-        Record::Timeout(Timeout {
-            height: Height(5),
-            round: Round(2),
-            step: Step::Precommit,
-        }),
+        Record::Timeout(Timeout { height: Height(5), round: Round(2), step: Step::Precommit }),
         Record::Polka(polka()),
         Record::Early(proposal()),
         Record::Decided(certificate()),
@@ -149,10 +121,7 @@ fn sum(bytes: &[u8]) -> (usize, String) {
 
 #[test]
 fn every_message_has_its_golden_form() {
-    let found: Vec<_> = messages()
-        .iter()
-        .map(|message| sum(&message.encode()))
-        .collect();
+    let found: Vec<_> = messages().iter().map(|message| sum(&message.encode())).collect();
 
     let golden = [
         (133, "7cd2dac3b83e21d2"),
@@ -171,10 +140,7 @@ fn every_message_has_its_golden_form() {
 
 #[test]
 fn every_record_has_its_golden_form() {
-    let found: Vec<_> = records()
-        .iter()
-        .map(|record| sum(&record.encode()))
-        .collect();
+    let found: Vec<_> = records().iter().map(|record| sum(&record.encode())).collect();
 
     let golden = [
         (270, "33132e6e2062a8c0"),
@@ -193,26 +159,17 @@ fn every_record_has_its_golden_form() {
 
 #[test]
 fn bases_and_join_packs_have_their_golden_form() {
-    let link = Link {
-        header: header(4),
-        certificate: certificate(),
-        next: set(0..5).members().to_vec(),
-    };
+    let link =
+        Link { header: header(4), certificate: certificate(), next: set(0..5).members().to_vec() };
     let pack = JoinPack {
         links: vec![link.clone()],
         headers: [header(5), header(6), header(7)],
         certificate: certificate(),
     };
     let genesis = Base::genesis(Millis(7), Root::default(), &set(0..4));
-    let base = Base {
-        links: vec![link],
-        ..genesis
-    };
+    let base = Base { links: vec![link], ..genesis };
 
-    let found = [
-        metatopia_types::wire::encode(&pack),
-        metatopia_types::wire::encode(&base),
-    ];
+    let found = [metatopia_types::wire::encode(&pack), metatopia_types::wire::encode(&base)];
 
     let golden = [(1689, "b48fc3120461ced6"), (1174, "ef994fb1d4cd398e")];
     assert_eq!(
@@ -241,10 +198,7 @@ fn every_record_but_voice_names_its_height() {
 
 #[test]
 fn messages_and_records_above_their_limit_are_refused_unread() {
-    let (message, record) = (
-        vec![0; MESSAGE_BYTES_MAX + 1],
-        vec![0; RECORD_BYTES_MAX + 1],
-    );
+    let (message, record) = (vec![0; MESSAGE_BYTES_MAX + 1], vec![0; RECORD_BYTES_MAX + 1]);
 
     let oversize = |error| matches!(error, metatopia_types::wire::DecodeError::Oversize { .. });
     assert!(oversize(Message::decode(&message).unwrap_err()));
