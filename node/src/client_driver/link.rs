@@ -19,6 +19,7 @@ use tokio::{
 use super::{
     End, News, NodeUrl, Submitted,
     entrance::{Entrance, EntranceError},
+    http::{self, HttpError},
 };
 use crate::carrier::{Carrier, CarrierError, CarrierReceiver};
 
@@ -27,6 +28,10 @@ const WAITING_MAX: usize = 1_024;
 
 /// A node that takes nothing of what is sent for this long is left for another.
 const SEND: Duration = Duration::from_secs(5);
+
+/// A node that owes an answer and says nothing for this long is asked by HTTP whether it lives: of a
+/// process that was killed a connection without packets learns only much later.
+const SILENCE: Duration = Duration::from_millis(1_500);
 
 /// Once a session was open, nodes are tried for this long before it is given up.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,10 +59,15 @@ enum Step {
     Told(bool),
     Frame(Result<Bytes, CarrierError>),
     Dialled(Dialled),
+    Probed(Probed),
+    Silence,
     Tick,
 }
 
 type Dialled = Result<Carrier, EntranceError>;
+
+/// Is there a node at all?
+type Probed = Result<String, HttpError>;
 
 pub(super) struct Link {
     session: Session,
@@ -67,6 +77,8 @@ pub(super) struct Link {
     node: usize,
     carrier: Option<Carrier>,
     dialling: Option<JoinHandle<Dialled>>,
+    probing: Option<JoinHandle<Probed>>,
+    heard_at: Instant,
     tries: usize,
     down_since: Instant,
     was_open: bool,
@@ -96,6 +108,8 @@ impl Link {
             node: 0,
             carrier: None,
             dialling: None,
+            probing: None,
+            heard_at: Instant::now(),
             tries: 0,
             down_since: Instant::now(),
             was_open: false,
@@ -122,12 +136,15 @@ impl Link {
             }
             let deadline = self.session.deadline().map(|at| self.clock + at);
             let room = self.waiting.len() < WAITING_MAX;
+            let silent = self.is_owed().then(|| self.heard_at + SILENCE);
             let carrier = self.carrier.as_mut().map(|carrier| &mut carrier.recv);
             let step = tokio::select! {
                 order = self.orders.recv() => Step::Order(order),
                 told = tell_first(&self.news, &mut self.waiting) => Step::Told(told),
                 frame = receive(carrier), if room => Step::Frame(frame),
-                dialled = dialled(self.dialling.as_mut()) => Step::Dialled(dialled),
+                dialled = outcome(self.dialling.as_mut()) => Step::Dialled(dialled),
+                probed = outcome(self.probing.as_mut()) => Step::Probed(probed),
+                () = sleep_until_some(silent) => Step::Silence,
                 () = sleep_until_some(deadline) => Step::Tick,
             };
             let now = self.clock.elapsed();
@@ -135,9 +152,14 @@ impl Link {
                 Step::Order(Some(order)) => self.order(order),
                 Step::Order(None) | Step::Told(false) => break,
                 Step::Told(true) => {}
-                Step::Frame(Ok(frame)) => self.session.handle(now, &frame),
+                Step::Frame(Ok(frame)) => {
+                    self.heard_at = Instant::now();
+                    self.session.handle(now, &frame);
+                }
                 Step::Frame(Err(error)) => self.broke(error.to_string()),
                 Step::Dialled(dialled) => self.dialled(dialled),
+                Step::Probed(probed) => self.probed(&probed),
+                Step::Silence => self.probe(),
                 Step::Tick => self.session.tick(now),
             }
         }
@@ -149,6 +171,9 @@ impl Link {
         self.orders.close();
         if let Some(dialling) = self.dialling.take() {
             dialling.abort();
+        }
+        if let Some(probing) = self.probing.take() {
+            probing.abort();
         }
         let last = self.end.take().map(News::Ended);
         for news in self.waiting.into_iter().chain(last) {
@@ -305,6 +330,26 @@ impl Link {
         &self.nodes[self.node]
     }
 
+    /// Does the node owe an answer that is not being asked for by another way already?
+    fn is_owed(&self) -> bool {
+        let owed = self.session.pending() > 0 || !self.asked.is_empty();
+        owed && self.carrier.is_some() && self.probing.is_none()
+    }
+
+    fn probe(&mut self) {
+        let url = self.url().join("/health/live");
+        self.probing = Some(tokio::spawn(http::get_text(url)));
+    }
+
+    fn probed(&mut self, probed: &Probed) {
+        self.probing = None;
+        // Whoever answers lives, whatever it says; and who heard from it meanwhile knows better.
+        if matches!(probed, Err(HttpError::Unreachable(_))) && self.heard_at.elapsed() >= SILENCE {
+            return self.broke("nobody is there any more".to_owned());
+        }
+        self.heard_at = Instant::now();
+    }
+
     /// The connection is gone: the next node is tried.
     fn broke(&mut self, why: String) {
         if self.carrier.take().is_none() {
@@ -333,6 +378,7 @@ impl Link {
         let error = match dialled {
             Ok(carrier) => {
                 self.carrier = Some(carrier);
+                self.heard_at = Instant::now();
                 return;
             }
             Err(error) => error,
@@ -367,11 +413,9 @@ async fn receive(receiver: Option<&mut CarrierReceiver>) -> Result<Bytes, Carrie
     }
 }
 
-async fn dialled(dialling: Option<&mut JoinHandle<Dialled>>) -> Dialled {
-    match dialling {
-        Some(dialling) => {
-            dialling.await.expect("dialling does not panic, and only `finish` aborts")
-        }
+async fn outcome<T>(task: Option<&mut JoinHandle<T>>) -> T {
+    match task {
+        Some(task) => task.await.expect("these tasks do not panic, and only `finish` aborts them"),
         None => pending().await,
     }
 }

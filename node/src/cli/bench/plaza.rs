@@ -105,10 +105,25 @@ async fn under_load(
 /// Turns in ten seconds, while the bots act.
 async fn turn_rate(node: &NodeUrl, duration: Duration) -> Result<u64, Failure> {
     sleep(WARM_UP.min(duration / 4)).await;
-    let (from, start) = (Status::ask(node, None).await?.height, Instant::now());
+    let (from, start) = next_turn(node).await?;
     sleep(duration.saturating_sub(WARM_UP).max(duration / 2)).await;
-    let (to, time) = (Status::ask(node, None).await?.height, start.elapsed());
-    Ok(to.saturating_sub(from) * 10_000_000 / micros(time).max(1))
+    let (to, end) = next_turn(node).await?;
+    let (turns, time) = (to.saturating_sub(from), micros(end - start).max(1));
+    // To the nearest tenth.
+    Ok((turns * 10_000_000 + time / 2) / time)
+}
+
+/// Waits for a turn; its height, and when it was seen.
+async fn next_turn(node: &NodeUrl) -> Result<(u64, Instant), Failure> {
+    let (before, start) = (Status::ask(node, None).await?.height, Instant::now());
+    while start.elapsed() < WATCH {
+        sleep(LOOK).await;
+        let height = Status::ask(node, None).await?.height;
+        if height > before {
+            return Ok((height, Instant::now()));
+        }
+    }
+    Err(Failure::timed_out(format!("{node} decides nothing for {} s", WATCH.as_secs())))
 }
 
 async fn without_proposer(cluster: &mut Cluster, world: &World) -> Result<Vec<Figure>, Failure> {
