@@ -29,9 +29,10 @@ impl SourceOffer {
     pub fn new(url: Option<String>) -> Self {
         let repository = env!("CARGO_PKG_REPOSITORY");
         let url = url.or_else(|| (!repository.is_empty()).then(|| repository.to_owned()));
-        // Set by the build script.
-        let commit = option_env!("METATOPIA_BUILD_COMMIT").unwrap_or("unknown");
-        let modified = option_env!("METATOPIA_BUILD_MODIFIED").unwrap_or("unknown");
+        // The build script sets both, or this does not compile: a server must not say less than it
+        // could.
+        let commit = env!("BUILD_COMMIT_OF_METATOPIA");
+        let modified = env!("BUILD_MODIFIED_OF_METATOPIA");
         let place = match &url {
             Some(url) => format!("It is at {url}."),
             None => "Ask whoever runs this server for it.".to_owned(),
