@@ -1,4 +1,19 @@
-//! The library behind the `metatopia` program: driver, transports, disk, HTTP and command line.
+//! The library behind the `metatopia` program: everything with an effect.
+//!
+//! [`server::run`] is one server: it puts a disk ([`storage`], [`disk`]), a thread for the world
+//! ([`applier`]), sessions with other servers ([`lanes`]) and with clients ([`gateway`]), and HTTP
+//! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
+//! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
+//! [`cli`] is the command line. What is decided, and what a world is, is not known here.
+//!
+//! ```
+//! use metatopia::{clock::Clock, metrics::Metrics};
+//!
+//! let clock = Clock::default();
+//! assert!(clock.now().monotonic <= clock.now().monotonic);
+//! assert!(Metrics::default().encode().contains("metatopia_height 0"));
+//! ```
+#![forbid(unsafe_code)]
 
 pub mod applier;
 pub mod bind;

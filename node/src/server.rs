@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -50,7 +51,7 @@ pub enum ServerError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: GenesisError,
+        source: Box<GenesisError>,
     },
     /// A key cannot be used.
     #[error(transparent)]
@@ -64,7 +65,7 @@ pub enum ServerError {
         /// The directory.
         path: PathBuf,
         /// What is wrong with it.
-        source: metatopia_store::OpenError,
+        source: Box<metatopia_store::OpenError>,
     },
     /// The log cannot be read.
     #[error("log in {}: {source}", path.display())]
@@ -72,7 +73,7 @@ pub enum ServerError {
         /// The directory.
         path: PathBuf,
         /// Where and why.
-        source: ReadError,
+        source: Box<ReadError>,
     },
     /// A record of the log is none of ours.
     #[error("log in {}: a record is not of this version: {source}", path.display())]
@@ -88,7 +89,7 @@ pub enum ServerError {
         /// The directory.
         path: PathBuf,
         /// How.
-        source: consensus::OpenError,
+        source: Box<consensus::OpenError>,
     },
     /// The mark that a key was used cannot be set.
     #[error("cannot write {}: {source}", path.display())]
@@ -135,30 +136,17 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
     let kept = open(&settings, &genesis, sim, server)?;
-    let mark = mark_path(&settings.vote_key);
-    let fresh_key = kept.first_start && !mark.exists();
-    fs::write(&mark, format!("{sim}\n"))
-        .map_err(|source| ServerError::Mark { path: mark.clone(), source })?;
+    let fresh_key = kept.first_start && mark_used(&settings.vote_key, sim)?;
     tracing::info!(%sim, %server, height = %kept.base.height, "starting");
 
     let clock = Clock::default();
-    let metrics = Arc::new(Metrics::default());
     let config = replica_config(&genesis, encoded, signer, fresh_key);
     let Kept { store, base, world, records, .. } = kept;
-    let replica = Replica::open(config, base, world, records, clock.now())
-        .map_err(|source| ServerError::Records { path: settings.data_dir.clone(), source })?;
-
-    let (orders, ordered) = mpsc::channel(ORDERS_MAX);
-    // Each order has at most one answer, so the disk's thread never waits for the loop.
-    let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
-    let (jobs, jobbed) = mpsc::channel(1);
-    let (finished, applied) = mpsc::channel(1);
-    let threads = thread::available_parallelism().map_or(1, Into::into);
-    let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
-    let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
-    let disk_thread = storage::start(store, ordered, done).map_err(no_thread)?;
-    applier::start(pool, jobbed, finished).map_err(no_thread)?;
-
+    let replica = Replica::open(config, base, world, records, clock.now()).map_err(|source| {
+        ServerError::Records { path: settings.data_dir.clone(), source: Box::new(source) }
+    })?;
+    let Threads { orders, stored, jobs, applied, disk } = start_threads(store)?;
+    let metrics = Arc::new(Metrics::default());
     let keypair = keys::peer_keypair(&node_key);
     let (lanes, lane_events) =
         lanes::start(keypair, &settings.p2p_listen, lanes::Config::default(), Arc::clone(&metrics))
@@ -179,16 +167,12 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         certificate: gateway.certificate(),
         wire_version: metatopia_protocol::VERSION,
     };
-    let node = http::Node {
-        status: watched,
-        queries: asked,
-        session: Arc::new(session),
-        metrics,
-        source: Arc::new(SourceOffer::new(settings.source_url.clone())),
-    };
-    let origins = settings.http_origins.clone();
-    let http = http::start(settings.http_listen, origins, node).await?;
-    tracing::info!(http = %http.address(), clients = %gateway.address(), servers = %lanes.address(), "listening");
+    let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
+    let session = Arc::new(session);
+    let node = http::Node { status: watched, queries: asked, session, metrics, source };
+    let http = http::start(settings.http_listen, settings.http_origins.clone(), node).await?;
+    let (clients, servers) = (gateway.address(), lanes.address());
+    tracing::info!(http = %http.address(), %clients, %servers, "listening");
     let driver = Driver {
         replica,
         clock,
@@ -207,15 +191,40 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let ended = driver.run(stop).await;
     http.shutdown().await;
     // The disk's thread ends once its orders have: everything appended is on its way to the disk.
-    let _joined = tokio::task::spawn_blocking(move || disk_thread.join()).await;
+    let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
     Ok(ended?)
+}
+
+/// The threads that may block, and the ways to and from them.
+struct Threads {
+    orders: mpsc::Sender<storage::Order>,
+    stored: mpsc::Receiver<storage::Done>,
+    jobs: mpsc::Sender<applier::Job>,
+    applied: mpsc::Receiver<applier::Applied>,
+    disk: thread::JoinHandle<()>,
+}
+
+fn start_threads(store: Store<RealDisk>) -> Result<Threads, ServerError> {
+    let (orders, ordered) = mpsc::channel(ORDERS_MAX);
+    // Each order has at most one answer, so the disk's thread never waits for the loop.
+    let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
+    let (jobs, jobbed) = mpsc::channel(1);
+    let (finished, applied) = mpsc::channel(1);
+    let threads = thread::available_parallelism().map_or(1, Into::into);
+    let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
+    let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
+    let disk = storage::start(store, ordered, done).map_err(no_thread)?;
+    applier::start(pool, jobbed, finished).map_err(no_thread)?;
+    Ok(Threads { orders, stored, jobs, applied, disk })
 }
 
 fn read_genesis(path: &Path) -> Result<(Genesis, Vec<u8>), ServerError> {
     let bytes = fs::read(path)
         .map_err(|source| ServerError::ReadGenesis { path: path.to_owned(), source })?;
-    let genesis = Genesis::decode(&bytes)
-        .map_err(|source| ServerError::Genesis { path: path.to_owned(), source })?;
+    let genesis = Genesis::decode(&bytes).map_err(|source| ServerError::Genesis {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
     Ok((genesis, bytes))
 }
 
@@ -229,13 +238,13 @@ fn open(
     let path = || settings.data_dir.clone();
     let disk = RealDisk::open(&settings.data_dir)?;
     let opening = Opening::new(Identity { sim, server });
-    let opened =
-        Store::open(disk, opening).map_err(|source| ServerError::Store { path: path(), source })?;
+    let opened = Store::open(disk, opening)
+        .map_err(|source| ServerError::Store { path: path(), source: Box::new(source) })?;
     if let Some(tail) = &opened.tail {
         report_tail(tail);
     }
     let (base, world) = start_from(&opened.store, genesis, settings)?;
-    let failed = |source| ServerError::Log { path: path(), source };
+    let failed = |source| ServerError::Log { path: path(), source: Box::new(source) };
     let mut records = Vec::new();
     let (index, disk) = (opened.store.index(), opened.store.disk());
     for record in payloads_after(index, disk, base.height.plus(1)).map_err(failed)? {
@@ -272,7 +281,8 @@ fn start_from(
         }
         Err(error) => tracing::warn!(%error, "no snapshot can be read"),
     }
-    let broken = |source| ServerError::Genesis { path: settings.genesis.clone(), source };
+    let broken =
+        |source| ServerError::Genesis { path: settings.genesis.clone(), source: Box::new(source) };
     let world = World::genesis(genesis, &tools).map_err(broken)?;
     let set = world.validators(Height(1)).expect("a world at genesis knows its first validators");
     Ok((Base::genesis(Millis(0), world.root(), set), world))
@@ -304,12 +314,22 @@ fn replica_config(
     Config { sim, genesis, agreement, turns_per_second, snapshot_turns, seed }
 }
 
-/// Beside a vote key: says that it has signed. A key that comes without its log must not vote where
-/// it may have voted before.
-fn mark_path(vote_key: &Path) -> PathBuf {
+/// Notes beside a vote key, durably, that it signs from now on. False if the note was there: a key
+/// that comes without its log must not vote where it may have voted before.
+fn mark_used(vote_key: &Path, sim: SimId) -> Result<bool, ServerError> {
     let mut name = vote_key.as_os_str().to_owned();
     name.push(".used");
-    name.into()
+    let path = PathBuf::from(name);
+    let write = || {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+        file.write_all(format!("{sim}\n").as_bytes())?;
+        file.sync_all()
+    };
+    match write() {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(ServerError::Mark { path, source }),
+    }
 }
 
 fn addresses(settings: &Settings) -> BTreeMap<PublicKey, Vec<Multiaddr>> {

@@ -45,7 +45,7 @@ impl Agreement {
     #[cfg(feature = "controls")]
     pub fn open_broken(
         config: Config,
-        controls: crate::Controls,
+        controls: Controls,
         base: Base,
         records: impl IntoIterator<Item = Record>,
         now: Now,

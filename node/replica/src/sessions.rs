@@ -193,9 +193,7 @@ impl Sessions {
         height: Height,
         scheme: &dyn Verify,
     ) -> Option<Demand> {
-        let Some(state) = self.clients.get_mut(&client) else {
-            return None;
-        };
+        let state = self.clients.get_mut(&client)?;
         state.frames = state.frames.saturating_add(1);
         let over = state.frames > FRAMES_PER_TURN_MAX;
         let Ok(message) = decode_client(frame) else {

@@ -121,7 +121,11 @@ impl From<ServerError> for Failure {
                 Exit::NotFound
             }
             ServerError::Genesis { .. } => Exit::Usage,
-            ServerError::Store { source: OpenError::Identity(_), .. } => Exit::Usage,
+            ServerError::Store { ref source, .. }
+                if matches!(**source, OpenError::Identity(_)) =>
+            {
+                Exit::Usage
+            }
             ServerError::Store { .. }
             | ServerError::Log { .. }
             | ServerError::Record { .. }

@@ -223,7 +223,7 @@ fn a_blob_that_no_act_names_is_dropped_by_builders_and_refused_from_others() {
         },
     );
     let body = Body::new(vec![say.clone()], vec![stray.clone(), named.clone()]).expect("small");
-    assert_eq!(body.blobs(), [named.clone()]);
+    assert_eq!(body.blobs(), std::slice::from_ref(&named));
 
     let mut blobs = vec![named, stray.clone()];
     blobs.sort_by_key(Blob::id);
