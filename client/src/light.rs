@@ -22,12 +22,7 @@ pub struct LightClient {
 
 impl core::fmt::Debug for LightClient {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "LightClient of {} with {} sets",
-            self.sim,
-            self.sets.len()
-        )
+        write!(f, "LightClient of {} with {} sets", self.sim, self.sets.len())
     }
 }
 
@@ -81,11 +76,7 @@ impl LightClient {
     /// Trusts `first` to vote from `from` on: the genesis set from height 1, or a checkpoint's.
     #[must_use]
     pub fn new(sim: SimId, from: Height, first: ValidatorSet, scheme: Arc<dyn Verify>) -> Self {
-        Self {
-            sim,
-            scheme,
-            sets: [(from, first)].into(),
-        }
+        Self { sim, scheme, sets: [(from, first)].into() }
     }
 
     /// The sim it follows.
@@ -144,9 +135,7 @@ impl LightClient {
             return Err(Distrust::NotNewer(height));
         }
         self.believe(&link.header, &link.certificate)?;
-        link.next
-            .check()
-            .map_err(|error| Distrust::BadSet(height, error))?;
+        link.next.check().map_err(|error| Distrust::BadSet(height, error))?;
         if link.next.id() != link.header.next_validators {
             return Err(Distrust::OtherSet(height));
         }
@@ -183,10 +172,7 @@ impl LightClient {
         certificate: &Certificate,
     ) -> Result<Vec<(ActId, Outcome)>, Distrust> {
         if header.height != turn.plus(limits::ROOT_LAG) {
-            return Err(Distrust::OtherHeight {
-                header: header.height,
-                turn,
-            });
+            return Err(Distrust::OtherHeight { header: header.height, turn });
         }
         self.believe(header, certificate)?;
         proof.verify(header.root)?;

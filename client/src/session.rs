@@ -134,12 +134,7 @@ pub struct Session {
 
 impl core::fmt::Debug for Session {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "Session in {} with {} acts pending",
-            self.lane,
-            self.pending.len()
-        )
+        write!(f, "Session in {} with {} acts pending", self.lane, self.pending.len())
     }
 }
 
@@ -231,13 +226,7 @@ impl Session {
             self.send(&ClientMessage::Submit(Box::new(submission.clone())));
         }
         self.order.insert(seq, id);
-        self.pending.insert(
-            id,
-            Pending {
-                submission,
-                resend_at: now + RESEND,
-            },
-        );
+        self.pending.insert(id, Pending { submission, resend_at: now + RESEND });
         Ok((id, seq))
     }
 
@@ -301,9 +290,7 @@ impl Session {
                 self.open = true;
                 self.welcomed = true;
                 self.height = self.height.max(welcome.height);
-                self.event(Event::Open {
-                    height: welcome.height,
-                });
+                self.event(Event::Open { height: welcome.height });
                 if self.watching {
                     self.send(&ClientMessage::Watch { scenes: true });
                 }
@@ -319,17 +306,9 @@ impl Session {
                 }
             }
             ServerMessage::Receipt { act, receipt } => self.receipt(act, receipt),
-            ServerMessage::Outcome {
-                act,
-                height,
-                outcome,
-            } => {
+            ServerMessage::Outcome { act, height, outcome } => {
                 self.height = self.height.max(height);
-                self.event(Event::Outcome {
-                    act,
-                    height,
-                    outcome,
-                });
+                self.event(Event::Outcome { act, height, outcome });
             }
             ServerMessage::Scene(scene) => {
                 self.height = self.height.max(scene.height);

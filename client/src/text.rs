@@ -81,11 +81,7 @@ pub fn parse(line: &str) -> Result<Command, ParseError> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let need = |command, what| {
-        if rest.is_empty() {
-            Err(ParseError::Missing(command, what))
-        } else {
-            Ok(rest.to_string())
-        }
+        if rest.is_empty() { Err(ParseError::Missing(command, what)) } else { Ok(rest.to_string()) }
     };
     Ok(match word.to_lowercase().as_str() {
         "look" | "l" => Command::Look,
@@ -127,13 +123,7 @@ fn emote(name: &str) -> Result<Emote, ParseError> {
 #[must_use]
 pub fn say(channel: u8, text: &str) -> (Act, Vec<Blob>) {
     let blob = Blob(text.as_bytes().to_vec());
-    (
-        Act::Say {
-            channel,
-            body: blob.id(),
-        },
-        vec![blob],
-    )
+    (Act::Say { channel, body: blob.id() }, vec![blob])
 }
 
 const DIRECTIONS: [(&str, i32, i32); 8] = [
@@ -161,10 +151,7 @@ pub fn direction(name: &str) -> Option<Vec2> {
     DIRECTIONS
         .iter()
         .find(|(full, ..)| *full == name || short(full) == name)
-        .map(|(_, x, y)| Vec2 {
-            x: Fx::from_int(*x),
-            y: Fx::from_int(*y),
-        })
+        .map(|(_, x, y)| Vec2 { x: Fx::from_int(*x), y: Fx::from_int(*y) })
 }
 
 /// The compass name of a direction.
@@ -180,12 +167,7 @@ pub fn compass(towards: Vec2) -> &'static str {
 pub fn find<'a>(scene: &'a Scene, typed: &str) -> Option<&'a SceneObject> {
     let typed = typed.trim().to_lowercase();
     let typed = typed.strip_prefix("the ").unwrap_or(&typed);
-    let others = || {
-        scene
-            .objects
-            .iter()
-            .filter(|object| Some(object.id) != scene.me)
-    };
+    let others = || scene.objects.iter().filter(|object| Some(object.id) != scene.me);
     others()
         .find(|object| object.name.to_lowercase().starts_with(typed))
         .or_else(|| others().find(|object| object.name.to_lowercase().contains(typed)))
@@ -194,10 +176,7 @@ pub fn find<'a>(scene: &'a Scene, typed: &str) -> Option<&'a SceneObject> {
 /// Where the client's avatar is.
 #[must_use]
 pub fn position(scene: &Scene) -> Option<Vec2> {
-    let me = scene
-        .objects
-        .iter()
-        .find(|object| Some(object.id) == scene.me)?;
+    let me = scene.objects.iter().find(|object| Some(object.id) == scene.me)?;
     Some(me.position)
 }
 
@@ -207,15 +186,8 @@ pub fn describe(scene: &Scene) -> Vec<String> {
     let Some(here) = position(scene) else {
         return vec!["You are not in the world yet.".into()];
     };
-    let mut lines = vec![format!(
-        "You stand at {:.1} east, {:.1} north.",
-        here.x, here.y
-    )];
-    for object in scene
-        .objects
-        .iter()
-        .filter(|object| Some(object.id) != scene.me)
-    {
+    let mut lines = vec![format!("You stand at {:.1} east, {:.1} north.", here.x, here.y)];
+    for object in scene.objects.iter().filter(|object| Some(object.id) != scene.me) {
         let away = object.position.saturating_sub(here);
         let mut line = format!("{}, {:.1} m {}", object.name, away.length(), compass(away));
         if let Some(emote) = object.player.as_ref().and_then(|player| player.emote) {
@@ -253,7 +225,5 @@ pub fn heard(line: &ChatLine) -> String {
 /// Text of strangers without control characters, which could rewrite a terminal.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -3,10 +3,7 @@
 
 use std::hint::black_box;
 use std::time::Duration;
-#[expect(
-    clippy::disallowed_types,
-    reason = "a bench reads the clock; the crate does not"
-)]
+#[expect(clippy::disallowed_types, reason = "a bench reads the clock; the crate does not")]
 use std::time::Instant;
 
 use metatopia_math::{Fx, Stream, Vec2};
@@ -20,27 +17,12 @@ fn main() {
     println!("one thread, median of {STEPS} steps, the region's step alone");
     println!("scene                            bodies  us/step  steps/s  contacts  B/body");
     for (shapes, name) in [(Shapes::Circles, "circles"), (Shapes::Boxes, "boxes")] {
-        measure(
-            &format!("1,000 {name}, sparse (256 m)"),
-            ground(1_000, 128, shapes),
-        );
-        measure(
-            &format!("1,000 {name}, dense (64 m)"),
-            ground(1_000, 32, shapes),
-        );
-        measure(
-            &format!("1,000 {name}, packed (40 m)"),
-            ground(1_000, 20, shapes),
-        );
+        measure(&format!("1,000 {name}, sparse (256 m)"), ground(1_000, 128, shapes));
+        measure(&format!("1,000 {name}, dense (64 m)"), ground(1_000, 32, shapes));
+        measure(&format!("1,000 {name}, packed (40 m)"), ground(1_000, 20, shapes));
     }
-    measure(
-        "4,000 circles, sparse (500 m)",
-        ground(4_000, 250, Shapes::Circles),
-    );
-    measure(
-        "4,000 circles, dense (128 m)",
-        ground(4_000, 64, Shapes::Circles),
-    );
+    measure("4,000 circles, sparse (500 m)", ground(4_000, 250, Shapes::Circles));
+    measure("4,000 circles, dense (128 m)", ground(4_000, 64, Shapes::Circles));
     let mut heap = Region::new();
     for id in 0..1_000 {
         let round = Shape::Circle { radius: Fx::HALF };
@@ -50,9 +32,7 @@ fn main() {
     time("1,000 circles out of one place", heap);
     let mut asleep = ground(1_000, 32, Shapes::Boxes);
     for id in 10..1_010 {
-        asleep
-            .set_velocity(ObjectId(id), Vec2::ZERO)
-            .expect("it moves");
+        asleep.set_velocity(ObjectId(id), Vec2::ZERO).expect("it moves");
         asleep.set_spin(ObjectId(id), Fx::ZERO).expect("it moves");
     }
     while !asleep.is_still() {
@@ -65,9 +45,7 @@ fn main() {
         Vec2::new(Fx::from_int(100), Fx::ZERO),
     );
     walker.spin = Fx::ONE;
-    asleep
-        .insert(ObjectId(9_999), &walker)
-        .expect("there is room");
+    asleep.insert(ObjectId(9_999), &walker).expect("there is room");
     measure("1,000 boxes at rest, one awake", asleep);
 }
 
@@ -89,9 +67,7 @@ fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
     };
     let out = half + 1;
     for (id, (x, y)) in (1..).zip([(out, 0), (-out, 0), (0, out), (0, -out)]) {
-        region
-            .insert(ObjectId(id), &wall(x, y))
-            .expect("a wall fits");
+        region.insert(ObjectId(id), &wall(x, y)).expect("a wall fits");
     }
     let mut dice = Stream::new(&[1; 32], "physics.bench", &[count]);
     let columns = count.isqrt() + 1;
@@ -104,9 +80,7 @@ fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
         let position = Vec2::new(along(place % columns), along(place / columns));
         let shape = match shapes {
             Shapes::Circles => Shape::Circle { radius: Fx::HALF },
-            Shapes::Boxes => Shape::Rect {
-                half: Vec2::new(Fx::HALF, Fx::HALF),
-            },
+            Shapes::Boxes => Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
         };
         let mut speed = || Fx::from_ratio(dice.below(1_001) as i64 - 500, 100);
         let spec = BodySpec {
@@ -138,11 +112,7 @@ fn time(name: &str, mut region: Region) {
         .collect();
     times.sort();
     let nanos = times[times.len() / 2].as_nanos().max(1);
-    let bytes: usize = region
-        .bodies()
-        .iter()
-        .map(|body| wire::encode(body).len())
-        .sum();
+    let bytes: usize = region.bodies().iter().map(|body| wire::encode(body).len()).sum();
     println!(
         "{name:32} {:6}  {:5}.{}  {:7}  {:8}  {:6}",
         region.bodies().len(),

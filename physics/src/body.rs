@@ -59,10 +59,7 @@ impl BodySpec {
         Self {
             shape,
             motion,
-            pose: Pose {
-                position,
-                angle: Angle::ZERO,
-            },
+            pose: Pose { position, angle: Angle::ZERO },
             velocity: Vec2::ZERO,
             spin: Fx::ZERO,
             mass: Fx::ONE,
@@ -169,10 +166,7 @@ impl Body {
     /// Place and facing.
     #[must_use]
     pub const fn pose(&self) -> Pose {
-        Pose {
-            position: self.position(),
-            angle: self.angle(),
-        }
+        Pose { position: self.position(), angle: self.angle() }
     }
 
     /// Metres a second, exactly.
@@ -224,8 +218,7 @@ impl Body {
         if far(point.x, self.position.x) || far(point.y, self.position.y) {
             return false;
         }
-        self.form
-            .contains((point - self.position).unturned(self.facing))
+        self.form.contains((point - self.position).unturned(self.facing))
     }
 
     /// A velocity rounded and shortened to what this body may have.

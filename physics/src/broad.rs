@@ -31,10 +31,8 @@ struct Entry {
 pub(crate) fn pairs(solids: &[Solid]) -> Vec<PairKey> {
     let extents: Vec<Extent> = solids.iter().map(Solid::extent).collect();
     let along_x = spread(solids, |at| at.x) >= spread(solids, |at| at.y);
-    let mut entries: Vec<Entry> = (0_u32..)
-        .zip(&extents)
-        .map(|(place, extent)| entry(place, extent, along_x))
-        .collect();
+    let mut entries: Vec<Entry> =
+        (0_u32..).zip(&extents).map(|(place, extent)| entry(place, extent, along_x)).collect();
     // Equal ends are kept in id order by the second part of the key, which is unique.
     entries.sort_unstable_by_key(|entry| (entry.low, entry.place));
     let mut found = sweep(&entries, solids);
@@ -45,20 +43,10 @@ pub(crate) fn pairs(solids: &[Solid]) -> Vec<PairKey> {
 fn entry(place: u32, extent: &Extent, along_x: bool) -> Entry {
     let (low, high) = (extent.low, extent.high);
     let swap = |at: Vector| {
-        if along_x {
-            (at.x.0, at.y.0)
-        } else {
-            (at.y.0, at.x.0)
-        }
+        if along_x { (at.x.0, at.y.0) } else { (at.y.0, at.x.0) }
     };
     let ((low, across_low), (high, across_high)) = (swap(low), swap(high));
-    Entry {
-        low,
-        high,
-        across_low,
-        across_high,
-        place,
-    }
+    Entry { low, high, across_low, across_high, place }
 }
 
 fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
@@ -103,11 +91,8 @@ enum Concern {
 fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
     let (first, second) = (&solids[a as usize], &solids[b as usize]);
     if first.sensor || second.sensor {
-        let (sensor, place, other) = if first.sensor {
-            (first, b, second)
-        } else {
-            (second, a, first)
-        };
+        let (sensor, place, other) =
+            if first.sensor { (first, b, second) } else { (second, a, first) };
         let notices = sensor.sensor && !other.sensor && other.motion != Motion::Static;
         return notices.then_some((place, Concern::Sensor));
     }
@@ -124,13 +109,7 @@ fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
 
 /// How far the centres are spread along an axis: the sum of the distances from their mean.
 fn spread(solids: &[Solid], axis: impl Fn(Vector) -> Q20) -> i64 {
-    let sum: i64 = solids
-        .iter()
-        .map(|solid| i64::from(axis(solid.position).0))
-        .sum();
+    let sum: i64 = solids.iter().map(|solid| i64::from(axis(solid.position).0)).sum();
     let mean = sum / (solids.len() as i64).max(1);
-    solids
-        .iter()
-        .map(|solid| (i64::from(axis(solid.position).0) - mean).abs())
-        .sum()
+    solids.iter().map(|solid| (i64::from(axis(solid.position).0) - mean).abs()).sum()
 }

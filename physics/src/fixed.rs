@@ -168,10 +168,7 @@ pub(crate) struct Vector {
 }
 
 impl Vector {
-    pub(crate) const ZERO: Self = Self {
-        x: Q20::ZERO,
-        y: Q20::ZERO,
-    };
+    pub(crate) const ZERO: Self = Self { x: Q20::ZERO, y: Q20::ZERO };
 
     pub(crate) const fn new(x: Q20, y: Q20) -> Self {
         Self { x, y }
@@ -179,10 +176,7 @@ impl Vector {
 
     /// Each coordinate moved into `-bound..=bound` and rounded to the nearest.
     pub(crate) fn clamped(value: Vec2, bound: Q20) -> Self {
-        Self {
-            x: Q20::clamped(value.x, -bound, bound),
-            y: Q20::clamped(value.y, -bound, bound),
-        }
+        Self { x: Q20::clamped(value.x, -bound, bound), y: Q20::clamped(value.y, -bound, bound) }
     }
 
     /// The same vector in the numbers of the edge, exactly.
@@ -220,10 +214,7 @@ impl Vector {
 
     /// The square of the length, in units of 2^-40.
     pub(crate) const fn length_squared(self) -> u64 {
-        let (x, y) = (
-            self.x.0.unsigned_abs() as u64,
-            self.y.0.unsigned_abs() as u64,
-        );
+        let (x, y) = (self.x.0.unsigned_abs() as u64, self.y.0.unsigned_abs() as u64);
         (x * x).wrapping_add(y * y)
     }
 
@@ -239,10 +230,7 @@ impl Vector {
 
     /// The direction of a vector of this length, which is not zero.
     pub(crate) fn direction(self, length: Q20) -> Unit {
-        Unit {
-            x: self.x.ratio(length),
-            y: self.y.ratio(length),
-        }
+        Unit { x: self.x.ratio(length), y: self.y.ratio(length) }
     }
 
     /// The vector, or one of the same direction that is no longer than `bound`.
@@ -293,14 +281,8 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    pub(crate) const X: Self = Self {
-        x: Q30::ONE,
-        y: Q30(0),
-    };
-    pub(crate) const Y: Self = Self {
-        x: Q30(0),
-        y: Q30::ONE,
-    };
+    pub(crate) const X: Self = Self { x: Q30::ONE, y: Q30(0) };
+    pub(crate) const Y: Self = Self { x: Q30(0), y: Q30::ONE };
 
     /// The vector of this length in this direction.
     pub(crate) fn times(self, length: Q20) -> Vector {
@@ -312,34 +294,22 @@ impl Unit {
         let product = |a: Q30, b: Q30| i64::from(a.0) * i64::from(b.0);
         let x = product(self.x, facing.x).wrapping_sub(product(self.y, facing.y));
         let y = product(self.x, facing.y).wrapping_add(product(self.y, facing.x));
-        Self {
-            x: Q30(narrow(rounded(x, 30))),
-            y: Q30(narrow(rounded(y, 30))),
-        }
+        Self { x: Q30(narrow(rounded(x, 30))), y: Q30(narrow(rounded(y, 30))) }
     }
 
     /// The direction on the other side of the x axis: the opposite angle.
     pub(crate) fn conjugate(self) -> Self {
-        Self {
-            x: self.x,
-            y: -self.y,
-        }
+        Self { x: self.x, y: -self.y }
     }
 
     /// A quarter turn to the right: along a surface whose normal this is.
     pub(crate) fn right(self) -> Self {
-        Self {
-            x: self.y,
-            y: -self.x,
-        }
+        Self { x: self.y, y: -self.x }
     }
 
     /// The mirror image at the diagonal.
     fn swapped(self) -> Self {
-        Self {
-            x: self.y,
-            y: self.x,
-        }
+        Self { x: self.y, y: self.x }
     }
 
     /// One step of Newton's iteration towards length one.
@@ -347,19 +317,13 @@ impl Unit {
         let (x, y) = (i64::from(self.x.0), i64::from(self.y.0));
         let squared = rounded(x * x + y * y, 30);
         let factor = ((3 << 30) - squared) / 2;
-        Self {
-            x: Q30(narrow(rounded(x * factor, 30))),
-            y: Q30(narrow(rounded(y * factor, 30))),
-        }
+        Self { x: Q30(narrow(rounded(x * factor, 30))), y: Q30(narrow(rounded(y * factor, 30))) }
     }
 }
 
 impl Neg for Unit {
     type Output = Self;
     fn neg(self) -> Self {
-        Self {
-            x: -self.x,
-            y: -self.y,
-        }
+        Self { x: -self.x, y: -self.y }
     }
 }

@@ -31,11 +31,8 @@ pub(crate) struct Matter {
 impl Matter {
     pub(crate) fn of(body: &Body) -> Self {
         let inverse_mass = body.inverse_mass();
-        let inverse_gyration = if inverse_mass == 0 || body.fixed_rotation {
-            0
-        } else {
-            body.form.inverse_gyration()
-        };
+        let inverse_gyration =
+            if inverse_mass == 0 || body.fixed_rotation { 0 } else { body.form.inverse_gyration() };
         Self {
             inverse_mass,
             inverse_gyration,

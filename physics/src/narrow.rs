@@ -31,17 +31,8 @@ pub(crate) struct Spot {
 
 impl Manifold {
     fn one(normal: Unit, arm_a: Vector, arm_b: Vector, gap: Q20) -> Self {
-        let spot = Spot {
-            arm_a,
-            arm_b,
-            gap,
-            feature: 0,
-        };
-        Self {
-            normal,
-            spots: [spot, Spot::default()],
-            count: 1,
-        }
+        let spot = Spot { arm_a, arm_b, gap, feature: 0 };
+        Self { normal, spots: [spot, Spot::default()], count: 1 }
     }
 
     /// The same meeting seen from the second body.
@@ -76,11 +67,7 @@ fn circles(a: &Solid, ra: Q20, b: &Solid, rb: Q20) -> Manifold {
     let sum = ra + rb;
     let distance = way.length();
     // Two centres in one place are pushed apart along the y axis, the same way every time.
-    let normal = if distance.is_zero() {
-        Unit::Y
-    } else {
-        way.direction(distance)
-    };
+    let normal = if distance.is_zero() { Unit::Y } else { way.direction(distance) };
     let gap = distance - sum;
     Manifold::one(normal, normal.times(ra), normal.times(-rb), gap)
 }

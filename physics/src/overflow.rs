@@ -48,9 +48,7 @@ fn size(motion: Motion) -> impl Strategy<Value = Fx> {
 fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
     prop_oneof![
         size(motion).prop_map(|radius| Shape::Circle { radius }),
-        (size(motion), size(motion)).prop_map(|(x, y)| Shape::Rect {
-            half: Vec2::new(x, y)
-        }),
+        (size(motion), size(motion)).prop_map(|(x, y)| Shape::Rect { half: Vec2::new(x, y) }),
     ]
 }
 
@@ -69,45 +67,25 @@ fn spec() -> impl Strategy<Value = BodySpec> {
     motion().prop_flat_map(move |motion| {
         let (shape, place, angle) = (shape(motion), place(), any::<u32>());
         let flags = any::<(bool, bool)>().prop_map(|(sensor, fixed)| (sensor && fixed, fixed));
-        (
-            shape,
-            place,
-            angle,
-            vector(),
-            number(),
-            matter.clone(),
-            flags,
-        )
-            .prop_map(
-                move |(
+        (shape, place, angle, vector(), number(), matter.clone(), flags).prop_map(
+            move |(shape, position, angle, velocity, spin, matter, (sensor, fixed_rotation))| {
+                let (mass, friction, restitution, linear_damping, angular_damping) = matter;
+                BodySpec {
                     shape,
-                    position,
-                    angle,
+                    motion,
+                    pose: Pose { position, angle: Angle::from_bits(angle) },
                     velocity,
                     spin,
-                    matter,
-                    (sensor, fixed_rotation),
-                )| {
-                    let (mass, friction, restitution, linear_damping, angular_damping) = matter;
-                    BodySpec {
-                        shape,
-                        motion,
-                        pose: Pose {
-                            position,
-                            angle: Angle::from_bits(angle),
-                        },
-                        velocity,
-                        spin,
-                        mass,
-                        friction,
-                        restitution,
-                        linear_damping,
-                        angular_damping,
-                        sensor,
-                        fixed_rotation,
-                    }
-                },
-            )
+                    mass,
+                    friction,
+                    restitution,
+                    linear_damping,
+                    angular_damping,
+                    sensor,
+                    fixed_rotation,
+                }
+            },
+        )
     })
 }
 

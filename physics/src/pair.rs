@@ -102,9 +102,7 @@ impl Pair {
             place: Vector::ZERO,
             impulse: Fx::ZERO,
         };
-        let marks = before
-            .filter(|_| pair.solid)
-            .map_or([None; 2], |contact| contact.marks);
+        let marks = before.filter(|_| pair.solid).map_or([None; 2], |contact| contact.marks);
         for mark in marks.into_iter().flatten() {
             let point = &mut pair.points[pair.count];
             point.feature = mark.feature;
@@ -117,11 +115,8 @@ impl Pair {
 
     /// The surface, and the points that the last look found.
     pub(crate) fn surface(&mut self) -> (Surface, &mut [Point]) {
-        let surface = Surface {
-            normal: self.normal,
-            braced: self.braced,
-            restitution: self.restitution,
-        };
+        let surface =
+            Surface { normal: self.normal, braced: self.braced, restitution: self.restitution };
         (surface, &mut self.points[..self.count])
     }
 
@@ -134,11 +129,8 @@ impl Pair {
             return false;
         }
         let margin = a.reach(going_a) + b.reach(going_b);
-        let manifold = if a.is_beyond(b, margin) {
-            Manifold::default()
-        } else {
-            meet(a, b, margin)
-        };
+        let manifold =
+            if a.is_beyond(b, margin) { Manifold::default() } else { meet(a, b, margin) };
         self.near = manifold.spots().iter().any(|spot| spot.gap <= NEAR);
         let deepest = manifold.spots().iter().min_by_key(|spot| spot.gap);
         if let Some(spot) = deepest.filter(|_| !self.touched) {
@@ -261,10 +253,7 @@ impl Row {
 
     /// Pushes the two apart along the direction, so that their relative speed grows by `change`.
     pub(crate) fn push(&self, direction: Unit, change: Q20, a: &mut Going, b: &mut Going) {
-        a.add(
-            -direction.times(self.share_a * change),
-            -(self.turn_a * change),
-        );
+        a.add(-direction.times(self.share_a * change), -(self.turn_a * change));
         b.add(direction.times(self.share_b * change), self.turn_b * change);
     }
 }

@@ -26,10 +26,7 @@ impl Region {
             // In units of 2^-20 m, and no longer than the region's diagonal.
             let radius = (radius >> 12).min(1 << 32);
             let reach = radius.saturating_mul(radius);
-            let distances = self
-                .bodies()
-                .iter()
-                .map(|body| (squared(body, center), body.id()));
+            let distances = self.bodies().iter().map(|body| (squared(body, center), body.id()));
             found.extend(distances.filter(|(distance, _)| *distance <= reach));
         }
         found.sort_unstable();

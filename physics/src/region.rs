@@ -96,22 +96,12 @@ impl Region {
     /// An empty region.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            bodies: Vec::new(),
-            matters: Vec::new(),
-            contacts: Vec::new(),
-            still: false,
-        }
+        Self { bodies: Vec::new(), matters: Vec::new(), contacts: Vec::new(), still: false }
     }
 
     /// A region of known state, which the caller has checked.
     pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
-        Self {
-            matters: bodies.iter().map(Matter::of).collect(),
-            bodies,
-            contacts,
-            still: false,
-        }
+        Self { matters: bodies.iter().map(Matter::of).collect(), bodies, contacts, still: false }
     }
 
     /// All bodies, in id order: with [`contacts`](Self::contacts) the complete state.
@@ -145,11 +135,7 @@ impl Region {
             return Vec::new();
         }
         let at_rest = self.bodies.iter().all(Body::is_at_rest);
-        let before = if at_rest {
-            self.contacts.clone()
-        } else {
-            Vec::new()
-        };
+        let before = if at_rest { self.contacts.clone() } else { Vec::new() };
         let touches = step::step(&mut self.bodies, &self.matters, &mut self.contacts);
         // Bodies at rest stay as they are. If their contacts did as well, this state leads to
         // itself, and so it will until a command changes it.
@@ -235,10 +221,7 @@ impl Region {
     pub fn impulse(&mut self, id: ObjectId, impulse: Vec2) -> Result<(), ImpulseError> {
         let body = self.body_mut(id)?;
         if body.motion != Motion::Dynamic {
-            return Err(ImpulseError::NotDynamic {
-                id,
-                motion: body.motion,
-            });
+            return Err(ImpulseError::NotDynamic { id, motion: body.motion });
         }
         let velocity = pushed(body, impulse);
         let spin = body.spin;
@@ -304,17 +287,9 @@ impl Region {
     fn disturb(&mut self, id: ObjectId) {
         self.still = false;
         let bodies = &mut self.bodies;
-        for contact in self
-            .contacts
-            .iter_mut()
-            .filter(|contact| contact.involves(id))
-        {
+        for contact in self.contacts.iter_mut().filter(|contact| contact.involves(id)) {
             contact.marks = [None; 2];
-            let other = if contact.a == id {
-                contact.b
-            } else {
-                contact.a
-            };
+            let other = if contact.a == id { contact.b } else { contact.a };
             if let Ok(place) = bodies.binary_search_by_key(&other, |body| body.id) {
                 bodies[place].slow_steps = 0;
             }

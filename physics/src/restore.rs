@@ -63,9 +63,7 @@ impl Region {
                 return Err(RestoreError::Field { id: body.id, field });
             }
         }
-        let unordered = contacts
-            .windows(2)
-            .find(|pair| pair[0].pair() >= pair[1].pair());
+        let unordered = contacts.windows(2).find(|pair| pair[0].pair() >= pair[1].pair());
         let backward = contacts.iter().find(|contact| contact.a >= contact.b);
         if let Some(wrong) = unordered.map(|pair| &pair[1]).or(backward) {
             return Err(RestoreError::ContactOrder(wrong.a, wrong.b));
@@ -88,29 +86,14 @@ fn check(body: &Body) -> Result<(), &'static str> {
     body.form.check(body.motion).map_err(|_| "shape")?;
     let fields = [
         ("mass", mass.contains(&i64::from(body.mass))),
-        (
-            "friction",
-            factor(body.friction, Q20::constant(FRICTION_MAX)),
-        ),
+        ("friction", factor(body.friction, Q20::constant(FRICTION_MAX))),
         ("restitution", factor(body.restitution, Q20::ONE)),
         ("linear damping", factor(body.linear_damping, damping)),
         ("angular damping", factor(body.angular_damping, damping)),
-        (
-            "position",
-            within(body.position.x, bound) && within(body.position.y, bound),
-        ),
+        ("position", within(body.position.x, bound) && within(body.position.y, bound)),
         ("facing", is_unit(body.facing)),
-        (
-            "velocity",
-            is_at_most(
-                body.velocity,
-                if moves { body.speed_bound() } else { Q20::ZERO },
-            ),
-        ),
-        (
-            "spin",
-            within(body.spin, if moves { body.spin_bound() } else { Q20::ZERO }),
-        ),
+        ("velocity", is_at_most(body.velocity, if moves { body.speed_bound() } else { Q20::ZERO })),
+        ("spin", within(body.spin, if moves { body.spin_bound() } else { Q20::ZERO })),
         ("count of slow steps", body.slow_steps <= REST_STEPS),
     ];
     match fields.iter().find(|(_, valid)| !valid) {

@@ -55,11 +55,7 @@ impl Form {
         let limit = size_max(motion);
         let fit = |size: Fx| {
             if size < SIZE_MIN || size > limit {
-                return Err(SizeError {
-                    size,
-                    limit,
-                    motion,
-                });
+                return Err(SizeError { size, limit, motion });
             }
             Ok(Q20::clamped(size, Q20::ZERO, Q20::constant(limit)))
         };
@@ -72,9 +68,7 @@ impl Form {
     /// The shape in the numbers of the edge, exactly.
     pub(crate) fn shape(self) -> Shape {
         match self {
-            Self::Circle(radius) => Shape::Circle {
-                radius: radius.fx(),
-            },
+            Self::Circle(radius) => Shape::Circle { radius: radius.fx() },
             Self::Rect(half) => Shape::Rect { half: half.vec2() },
         }
     }

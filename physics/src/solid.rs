@@ -85,11 +85,8 @@ impl Solid {
             home_facing: body.facing,
             roam: Vector::new(roam(body.velocity.x), roam(body.velocity.y)),
         };
-        let going = Going {
-            velocity: body.velocity,
-            spin: body.spin,
-            spin_bound: matter.spin_bound,
-        };
+        let going =
+            Going { velocity: body.velocity, spin: body.spin, spin_bound: matter.spin_bound };
         (solid, going)
     }
 
@@ -120,10 +117,7 @@ impl Solid {
             _ => Vector::new(self.matter.outer_radius, self.matter.outer_radius),
         };
         let reach = half + self.roam + Vector::new(MARGIN, MARGIN);
-        Extent {
-            low: self.position - reach,
-            high: self.position + reach,
-        }
+        Extent { low: self.position - reach, high: self.position + reach }
     }
 
     /// How far a point of it can get in one substep, with a share of the touch margin.
@@ -228,10 +222,7 @@ fn substep_turn(spin: Q20) -> Unit {
     let angle = rounded(i64::from(spin.0) * SUBSTEP, 22);
     let half_square = rounded(angle * angle, 31);
     let sixth_cube = rounded(half_square * angle, 30) / 3;
-    Unit {
-        x: Q30(narrow((1 << 30) - half_square)),
-        y: Q30(narrow(angle - sixth_cube)),
-    }
+    Unit { x: Q30(narrow((1 << 30) - half_square)), y: Q30(narrow(angle - sixth_cube)) }
 }
 
 fn within(value: Q20, home: Q20, roam: Q20) -> Q20 {

@@ -64,12 +64,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) const fn new(solids: Vec<Solid>, goings: Vec<Going>, pairs: Vec<Pair>) -> Self {
-        Self {
-            solids,
-            goings,
-            pairs,
-            active: Vec::new(),
-        }
+        Self { solids, goings, pairs, active: Vec::new() }
     }
 
     /// One step of simulated time.
@@ -127,9 +122,7 @@ impl Scene {
 fn warm(surface: Surface, points: &mut [Point], a: &mut Going, b: &mut Going) {
     for point in points {
         point.along.push(surface.normal, point.pressed, a, b);
-        point
-            .across
-            .push(surface.normal.right(), point.rubbed, a, b);
+        point.across.push(surface.normal.right(), point.rubbed, a, b);
     }
 }
 
@@ -184,9 +177,7 @@ fn press(
 
 /// The speed that closes a gap in one substep.
 fn closing_speed(gap: Q20) -> Q20 {
-    Q20(narrow(
-        i64::from(gap.0) * i64::from(STEPS_PER_SECOND * SUBSTEPS),
-    ))
+    Q20(narrow(i64::from(gap.0) * i64::from(STEPS_PER_SECOND * SUBSTEPS)))
 }
 
 /// Turns an approach around, once the substep has stopped it. That ends the contact, so its

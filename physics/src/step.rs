@@ -20,29 +20,19 @@ pub(crate) fn step(
     contacts: &mut Vec<Contact>,
 ) -> Vec<Touch> {
     let solids = bodies.iter().zip(matters);
-    let (solids, goings): (Vec<_>, Vec<_>) = solids
-        .map(|(body, matter)| Solid::new(body, matter))
-        .unzip();
+    let (solids, goings): (Vec<_>, Vec<_>) =
+        solids.map(|(body, matter)| Solid::new(body, matter)).unzip();
     let pairs = remember(bodies, &solids, contacts);
     let mut scene = Scene::new(solids, goings, pairs);
     scene.step();
-    for (body, (solid, going)) in bodies
-        .iter_mut()
-        .zip(scene.solids.iter().zip(&scene.goings))
-    {
+    for (body, (solid, going)) in bodies.iter_mut().zip(scene.solids.iter().zip(&scene.goings)) {
         solid.store(going, body);
     }
     let ids = |pair: &Pair| [bodies[pair.a].id, bodies[pair.b].id];
-    let mut touches: Vec<Touch> = scene
-        .pairs
-        .iter()
-        .filter_map(|pair| pair.began(ids(pair)))
-        .collect();
-    let after: Vec<Contact> = scene
-        .pairs
-        .iter()
-        .filter_map(|pair| pair.contact(ids(pair)))
-        .collect();
+    let mut touches: Vec<Touch> =
+        scene.pairs.iter().filter_map(|pair| pair.began(ids(pair))).collect();
+    let after: Vec<Contact> =
+        scene.pairs.iter().filter_map(|pair| pair.contact(ids(pair))).collect();
     touches.extend(ended(contacts, &after));
     *contacts = after;
     touches
@@ -67,9 +57,7 @@ fn ended<'a>(before: &'a [Contact], after: &'a [Contact]) -> impl Iterator<Item 
     let mut new = after.iter().peekable();
     before.iter().filter_map(move |old| {
         while new.next_if(|contact| contact.pair() < old.pair()).is_some() {}
-        let lasts = new
-            .peek()
-            .is_some_and(|contact| contact.pair() == old.pair());
+        let lasts = new.peek().is_some_and(|contact| contact.pair() == old.pair());
         let (a, b) = old.pair();
         (!lasts).then_some(Touch::Ended { a, b })
     })

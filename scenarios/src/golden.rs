@@ -77,9 +77,8 @@ pub fn genesis() -> Genesis {
         peer_id: format!("golden-{index}"),
         address: format!("/ip4/127.0.0.1/tcp/{}", 9_000 + u16::from(index)),
     };
-    let validators: BTreeMap<_, _> = (0..4)
-        .map(|index| (server_key(index).public(), contact(index)))
-        .collect();
+    let validators: BTreeMap<_, _> =
+        (0..4).map(|index| (server_key(index).public(), contact(index))).collect();
     plaza::genesis(validators, BTreeSet::from([visitor_key(0).public()]))
 }
 
@@ -121,11 +120,7 @@ pub fn replay(exec: &dyn ForkJoin, mut after: impl FnMut(&World)) -> Result<Root
         judge_turn(world.sim(), &turn, world.windows(), &Ed25519)
             .map_err(|fault| GoldenError::Void { height, fault })?;
         let lagging = roots.len().saturating_sub(ROOT_LAG as usize);
-        let set = |height| {
-            world
-                .validators(height)
-                .map(metatopia_types::ValidatorSet::id)
-        };
+        let set = |height| world.validators(height).map(metatopia_types::ValidatorSet::id);
         let as_stated = turn.check_body().is_ok()
             && roots.get(lagging) == Some(&turn.header.root)
             && set(height) == Some(turn.header.validators)
@@ -147,11 +142,9 @@ pub fn replay(exec: &dyn ForkJoin, mut after: impl FnMut(&World)) -> Result<Root
 fn check(expected: &BTreeMap<Height, &str>, world: &World) -> Result<Root, GoldenError> {
     let (height, found) = (world.height(), world.root());
     match expected.get(&height) {
-        Some(expected) if *expected != found.to_string() => Err(GoldenError::OtherRoot {
-            height,
-            found,
-            expected: (*expected).to_owned(),
-        }),
+        Some(expected) if *expected != found.to_string() => {
+            Err(GoldenError::OtherRoot { height, found, expected: (*expected).to_owned() })
+        }
         _ => Ok(found),
     }
 }

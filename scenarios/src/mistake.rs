@@ -18,12 +18,7 @@ pub struct Mistake {
 impl Mistake {
     /// A mistake about a whole file.
     pub(crate) fn in_file(file: &str, message: impl fmt::Display) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: 0,
-            column: 0,
-            message: message.to_string(),
-        }
+        Self { file: file.to_owned(), line: 0, column: 0, message: message.to_string() }
     }
 
     /// A mistake at a place of a text.
@@ -35,18 +30,8 @@ impl Mistake {
     ) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
-        let column = before
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count()
-            + 1;
-        Self {
-            line,
-            column,
-            ..Self::in_file(file, message)
-        }
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self { line, column, ..Self::in_file(file, message) }
     }
 
     /// What the TOML parser complains about.

@@ -21,16 +21,12 @@ impl de::Visitor<'_> for NumberVisitor {
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number, E> {
         let number = Fx::checked_from_int(value);
-        number
-            .map(Number)
-            .ok_or_else(|| E::custom(format!("{value} is out of range")))
+        number.map(Number).ok_or_else(|| E::custom(format!("{value} is out of range")))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Number, E> {
         let number = Fx::parse(text);
-        number
-            .map(Number)
-            .map_err(|error| E::custom(format!("{text:?} is no number: {error}")))
+        number.map(Number).map_err(|error| E::custom(format!("{text:?} is no number: {error}")))
     }
 }
 
@@ -58,11 +54,7 @@ impl<'de> Deserialize<'de> for Color {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let digits = text.len() == 6 && text.chars().all(|c| c.is_ascii_hexdigit());
-        let color = if digits {
-            u32::from_str_radix(&text, 16).ok()
-        } else {
-            None
-        };
+        let color = if digits { u32::from_str_radix(&text, 16).ok() } else { None };
         color.map(Self).ok_or_else(|| {
             de::Error::custom(format!(
                 "{text:?} is no colour: write six hexadecimal digits, rrggbb"

@@ -38,15 +38,9 @@ pub fn parse_package(folder: &str, files: &BTreeMap<&str, &str>) -> Result<Packa
         name: described.name,
         version: described.version,
         entry: described.entry.clone(),
-        files: sources
-            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
-            .collect(),
+        files: sources.map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect(),
         licence: described.licence,
-        authors: described
-            .authors
-            .into_iter()
-            .map(|name| Author { name, key: None })
-            .collect(),
+        authors: described.authors.into_iter().map(|name| Author { name, key: None }).collect(),
         ..Draft::default()
     })
     .map_err(|error| match &error {

@@ -113,13 +113,9 @@ impl Place {
         if let Some(radius) = described.spawn_radius {
             parameters.avatar.spawn_radius = radius.0;
         }
-        parameters
-            .check()
-            .map_err(|error| Mistake::in_file(file, error))?;
-        let by_name: BTreeMap<&str, &Package> = packages
-            .iter()
-            .map(|package| (package.manifest().name.as_str(), package))
-            .collect();
+        parameters.check().map_err(|error| Mistake::in_file(file, error))?;
+        let by_name: BTreeMap<&str, &Package> =
+            packages.iter().map(|package| (package.manifest().name.as_str(), package)).collect();
         let mut objects = Vec::new();
         for object in &described.objects {
             objects.extend(source.objects(object, &by_name)?);
@@ -129,10 +125,7 @@ impl Place {
             licence: described.licence,
             asset_licence: described.asset_licence,
             parameters,
-            packages: packages
-                .iter()
-                .map(|package| (package.id(), package.encode()))
-                .collect(),
+            packages: packages.iter().map(|package| (package.id(), package.encode())).collect(),
             objects,
         })
     }
@@ -174,22 +167,14 @@ impl Source<'_> {
         let scripts = self.scripts(described, packages)?;
         let mut specs = Vec::new();
         for (n, place) in (1..).zip(places) {
-            let name = if numbered {
-                format!("{} {n}", described.name)
-            } else {
-                described.name.clone()
-            };
+            let name =
+                if numbered { format!("{} {n}", described.name) } else { described.name.clone() };
             let body = described.body(shape, place);
             // Physics itself says whether the body can be, and why not.
             Region::new().insert(ObjectId(1), &body).map_err(|error| {
                 let at = described.disc.as_ref().map(Spanned::span);
                 let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
-                Mistake::at(
-                    self.file,
-                    self.text,
-                    at.unwrap_or_else(|| object.span()),
-                    error,
-                )
+                Mistake::at(self.file, self.text, at.unwrap_or_else(|| object.span()), error)
             })?;
             let spec = ObjectSpec {
                 kind: described.kind.clone(),
@@ -211,13 +196,9 @@ impl Source<'_> {
         match (&described.rect, &described.disc) {
             (Some(rect), None) => {
                 let size = rect.get_ref().vec2();
-                Ok(Shape::Rect {
-                    half: size.scale(Fx::HALF),
-                })
+                Ok(Shape::Rect { half: size.scale(Fx::HALF) })
             }
-            (None, Some(disc)) => Ok(Shape::Circle {
-                radius: disc.get_ref().0,
-            }),
+            (None, Some(disc)) => Ok(Shape::Circle { radius: disc.get_ref().0 }),
             _ => Err(self.mistake(object, "an object needs `box` or `disc`, not both")),
         }
     }
@@ -232,10 +213,7 @@ impl Source<'_> {
             let Some(package) = packages.get(name.as_str()) else {
                 return Err(self.mistake(&script.package, format!("there is no package {name}")));
             };
-            Ok(ScriptSpec {
-                package: package.id(),
-                state: State::default(),
-            })
+            Ok(ScriptSpec { package: package.id(), state: State::default() })
         };
         described.scripts.iter().map(find).collect()
     }
@@ -243,15 +221,8 @@ impl Source<'_> {
 
 impl ObjectFile {
     fn look(&self) -> Look {
-        let shape = if self.disc.is_some() {
-            BodyShape::Round
-        } else {
-            BodyShape::Square
-        };
-        Look {
-            color: self.color.0,
-            shape,
-        }
+        let shape = if self.disc.is_some() { BodyShape::Round } else { BodyShape::Square };
+        Look { color: self.color.0, shape }
     }
 
     fn body(&self, shape: Shape, place: Vec2) -> BodySpec {

@@ -32,15 +32,8 @@ impl Visit {
         let mut genesis = plaza::genesis(validators, BTreeSet::new());
         genesis.parameters.ticks_per_turn = ticks_per_turn;
         let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("the plaza");
-        let mut visit = Self {
-            world,
-            key: SigningKey::from_seed([1; 32]),
-            seq: 0,
-        };
-        visit.act(Act::Login {
-            name: "Ada".to_owned(),
-            look: Look::default(),
-        });
+        let mut visit = Self { world, key: SigningKey::from_seed([1; 32]), seq: 0 };
+        visit.act(Act::Login { name: "Ada".to_owned(), look: Look::default() });
         visit
     }
 
@@ -89,10 +82,7 @@ impl Visit {
     }
 
     fn idle(&mut self, turns: u64) -> Vec<String> {
-        (0..turns)
-            .flat_map(|_| self.play(None, None).chat)
-            .map(|line| line.text)
-            .collect()
+        (0..turns).flat_map(|_| self.play(None, None).chat).map(|line| line.text).collect()
     }
 
     fn say(&mut self, words: &str) -> Vec<(String, String)> {
@@ -122,16 +112,10 @@ impl Visit {
             }
             self.act(Act::Walk { heading: way });
         }
-        self.act(Act::Walk {
-            heading: Vec2::ZERO,
-        });
+        self.act(Act::Walk { heading: Vec2::ZERO });
         self.idle(4);
         let left = self.here().distance(goal);
-        assert!(
-            left < Fx::ONE,
-            "got to {} on the way to {goal}",
-            self.here()
-        );
+        assert!(left < Fx::ONE, "got to {} on the way to {goal}", self.here());
     }
 
     fn touch(&mut self, name: &str) -> Applied {
@@ -147,35 +131,16 @@ fn the_greeter_says_hello_by_name_and_answers_questions() {
     let hello = visit.say("hello");
     assert_eq!(hello[0], ("Ada".to_owned(), "hello".to_owned()));
     assert_eq!(hello[1].0, "greeter");
-    assert_eq!(
-        hello[1].1,
-        "Hello, Ada! You are greeting number 1. Say help for more."
-    );
+    assert_eq!(hello[1].1, "Hello, Ada! You are greeting number 1. Say help for more.");
     let again = visit.say("Hi, greeter");
-    assert_eq!(
-        again[1].1,
-        "Hello, Ada! You are greeting number 2. Say help for more."
-    );
+    assert_eq!(again[1].1, "Hello, Ada! You are greeting number 2. Say help for more.");
     assert!(visit.say("help")[1].1.contains("Touch the bell"));
     // Something above 15 turns of 50 ms have passed.
-    assert_eq!(
-        visit.say("time")[1].1,
-        "This world has lived for 0 h 0 min 0 s."
-    );
+    assert_eq!(visit.say("time")[1].1, "This world has lived for 0 h 0 min 0 s.");
     visit.idle(20 * 65);
-    assert_eq!(
-        visit.world.avatar(&visit.key.public()),
-        None,
-        "away without a heartbeat"
-    );
-    visit.act(Act::Login {
-        name: "Ada".to_owned(),
-        look: Look::default(),
-    });
-    assert_eq!(
-        visit.say("time")[1].1,
-        "This world has lived for 0 h 1 min 5 s."
-    );
+    assert_eq!(visit.world.avatar(&visit.key.public()), None, "away without a heartbeat");
+    visit.act(Act::Login { name: "Ada".to_owned(), look: Look::default() });
+    assert_eq!(visit.say("time")[1].1, "This world has lived for 0 h 1 min 5 s.");
     assert_eq!(visit.say("nothing to answer").len(), 1);
 }
 
@@ -222,11 +187,7 @@ fn the_door_opens_when_it_is_touched_lets_people_in_and_closes() {
 
     assert_eq!(visit.find("door").text, "closed");
     assert_eq!(visit.find("door").position, shut);
-    assert!(
-        visit.here().y > Fx::from_int(11),
-        "inside, at {}",
-        visit.here()
-    );
+    assert!(visit.here().y > Fx::from_int(11), "inside, at {}", visit.here());
 }
 
 #[test]
@@ -237,11 +198,7 @@ fn nobody_walks_through_the_closed_door_or_a_wall() {
         visit.act(Act::Walk { heading: Vec2::Y });
     }
 
-    assert!(
-        visit.here().y < Fx::from_ratio(95, 10),
-        "at {}",
-        visit.here()
-    );
+    assert!(visit.here().y < Fx::from_ratio(95, 10), "at {}", visit.here());
 }
 
 #[test]
@@ -249,15 +206,9 @@ fn the_turntable_turns_and_a_hand_turns_it_around() {
     let mut visit = Visit::new();
     let before = visit.find("turntable").angle;
     visit.idle(10);
-    let turned = visit
-        .find("turntable")
-        .angle
-        .wrapping_sub(before)
-        .to_radians();
+    let turned = visit.find("turntable").angle.wrapping_sub(before).to_radians();
     // 30 ticks of 1/60 s at 0.8 rad/s.
-    let off = turned
-        .saturating_sub(Fx::from_ratio(4, 10))
-        .saturating_abs();
+    let off = turned.saturating_sub(Fx::from_ratio(4, 10)).saturating_abs();
     assert!(off < Fx::from_ratio(1, 50), "{turned} rad");
 
     visit.walk_to(-8, 1);

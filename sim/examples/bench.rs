@@ -73,10 +73,7 @@ fn package() -> Package {
         entry: "circler.rhai".to_owned(),
         files: BTreeMap::from([("circler.rhai".to_owned(), SOURCE.as_bytes().to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),
-        authors: vec![Author {
-            name: "The Metatopia authors".to_owned(),
-            key: None,
-        }],
+        authors: vec![Author { name: "The Metatopia authors".to_owned(), key: None }],
         ..Draft::default()
     })
     .expect("the package of this file")
@@ -89,9 +86,7 @@ fn object(n: i32, package: PackageId) -> ObjectSpec {
     let shape = if n % 2 == 0 {
         Shape::Circle { radius: Fx::HALF }
     } else {
-        Shape::Rect {
-            half: Vec2::new(Fx::HALF, Fx::HALF),
-        }
+        Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) }
     };
     let mut body = BodySpec::new(shape, Motion::Dynamic, place);
     let mut speed = || dice.fx_between(Fx::from_int(-3), Fx::from_int(3));
@@ -99,10 +94,7 @@ fn object(n: i32, package: PackageId) -> ObjectSpec {
     body.spin = speed();
     body.restitution = Fx::ONE;
     body.friction = Fx::ZERO;
-    let script = ScriptSpec {
-        package,
-        state: State::default(),
-    };
+    let script = ScriptSpec { package, state: State::default() };
     ObjectSpec {
         kind: "thing".to_owned(),
         name: format!("thing {n}"),
@@ -110,18 +102,12 @@ fn object(n: i32, package: PackageId) -> ObjectSpec {
         look: Look::default(),
         text: String::new(),
         body,
-        scripts: if n % SCRIPTED_EVERY == 0 {
-            vec![script]
-        } else {
-            Vec::new()
-        },
+        scripts: if n % SCRIPTED_EVERY == 0 { vec![script] } else { Vec::new() },
     }
 }
 
 fn wall(x: i32, y: i32, half: (i32, i32)) -> ObjectSpec {
-    let shape = Shape::Rect {
-        half: Vec2::new(Fx::from_int(half.0), Fx::from_int(half.1)),
-    };
+    let shape = Shape::Rect { half: Vec2::new(Fx::from_int(half.0), Fx::from_int(half.1)) };
     let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
     let mut body = BodySpec::new(shape, Motion::Static, place);
     body.restitution = Fx::ONE;
@@ -184,19 +170,13 @@ fn turn(world: &World, server: &SigningKey) -> Turn {
 }
 
 fn main() {
-    let turns: u64 = std::env::args()
-        .nth(1)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1_000);
+    let turns: u64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000);
     let server = SigningKey::from_seed([1; 32]);
     let genesis = genesis(&server);
     let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a genesis");
     let ticks = turns * u64::from(genesis.parameters.ticks_per_turn);
     let (before, mut failures, mut calls) = (world.hashed_bytes(), 0, 0);
-    let mut watch = Stopwatch {
-        times: BTreeMap::new(),
-        running: None,
-    };
+    let mut watch = Stopwatch { times: BTreeMap::new(), running: None };
     for _ in 0..turns {
         let turn = turn(&world, &server);
         let applied = world.apply_watched(&turn, &Serial, &mut watch);
@@ -205,29 +185,14 @@ fn main() {
         calls += applied.order.len();
     }
     let total: Duration = watch.times.values().sum();
-    let moving = world
-        .objects()
-        .filter(|seen| seen.velocity != Vec2::ZERO)
-        .count();
+    let moving = world.objects().filter(|seen| seen.velocity != Vec2::ZERO).count();
     let rate = u128::from(ticks) * 1_000_000_000 / total.as_nanos().max(1);
     println!("{moving} of {OBJECTS} objects move; {calls} calls of scripts, {failures} failed");
-    println!(
-        "{ticks} ticks in {total:.2?}: {rate} ticks/s, {:.2?} a turn",
-        total / turns as u32
-    );
-    println!(
-        "{} bytes hashed a turn",
-        (world.hashed_bytes() - before) / turns
-    );
+    println!("{ticks} ticks in {total:.2?}: {rate} ticks/s, {:.2?} a turn", total / turns as u32);
+    println!("{} bytes hashed a turn", (world.hashed_bytes() - before) / turns);
     for (stage, time) in watch.times {
         let share = time.as_nanos() * 1_000 / total.as_nanos().max(1);
-        println!(
-            "  {:8} {:3}.{} %  {:.2?}",
-            format!("{stage:?}"),
-            share / 10,
-            share % 10,
-            time
-        );
+        println!("  {:8} {:3}.{} %  {:.2?}", format!("{stage:?}"), share / 10, share % 10, time);
     }
     println!("root {}", world.root());
 }

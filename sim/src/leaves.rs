@@ -3,10 +3,7 @@
 //! A leaf is hashed again only when what it holds was touched. That is an optimisation and no more:
 //! the tests hash everything anew after every turn and compare.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
@@ -37,34 +34,6 @@ pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
 pub(crate) const OUTCOMES: &str = "outcomes";
 
-/// Which shelf: one of those that every state has, or that of a tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ShelfName {
-    Named(&'static str),
-    Tile(Tile),
-}
-
-impl fmt::Display for ShelfName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Named(name) => f.write_str(name),
-            Self::Tile(tile) => write!(f, "{TILE}/{},{}", tile.x, tile.y),
-        }
-    }
-}
-
-impl ShelfName {
-    /// The shelf that is called so.
-    fn parse(text: &str) -> Option<Self> {
-        let named = [PLAYERS, WINDOWS, OWNERS, PACKAGES, CONTACTS];
-        if let Some(name) = named.into_iter().find(|name| *name == text) {
-            return Some(Self::Named(name));
-        }
-        let (x, y) = text.strip_prefix(TILE)?.strip_prefix('/')?.split_once(',')?;
-        Some(Self::Tile(Tile { x: x.parse().ok()?, y: y.parse().ok()? }))
-    }
-}
-
 /// A leaf that is not cut.
 #[derive(Debug, Clone)]
 struct Single {
@@ -75,12 +44,17 @@ struct Single {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaves {
     singles: BTreeMap<LeafKey, Single>,
-    shelves: BTreeMap<ShelfName, Shelf>,
+    players: Shelf<32>,
+    windows: Shelf<40>,
+    owners: Shelf<33>,
+    packages: Shelf<36>,
+    contacts: Shelf<16>,
+    tiles: BTreeMap<Tile, Shelf<8>>,
     /// Every leaf, with its content's hash and its hash in the tree.
     tree: BTreeMap<LeafKey, (LeafDigest, Digest)>,
     /// Where each object was, and its body, when its entry was written.
     placed: BTreeMap<ObjectId, (Tile, Body)>,
-    contacts: Vec<Contact>,
+    touching: Vec<Contact>,
     root: Root,
     hashed_bytes: u64,
 }
@@ -107,15 +81,29 @@ impl Leaves {
             return Some(single.content.clone());
         }
         self.tree.get(key)?;
-        let shelf = |name| self.shelves.get(&ShelfName::parse(name)?);
-        if let Some(shelf) = shelf(&key.0) {
-            return Some(shelf.content(&[]));
-        }
         // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
-        let (name, prefix) = key.0.rsplit_once('/')?;
-        let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let prefix: Option<Vec<u8>> = prefix.chars().map(digit).collect();
-        Some(shelf(name)?.content(&prefix?))
+        self.shelved(&key.0, &[]).or_else(|| {
+            let (name, prefix) = key.0.rsplit_once('/')?;
+            let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+            let prefix: Option<Vec<u8>> = prefix.chars().map(digit).collect();
+            self.shelved(name, &prefix?)
+        })
+    }
+
+    /// The content of a shelf's leaf.
+    fn shelved(&self, name: &str, prefix: &[u8]) -> Option<Vec<u8>> {
+        Some(match name {
+            PLAYERS => self.players.content(prefix),
+            WINDOWS => self.windows.content(prefix),
+            OWNERS => self.owners.content(prefix),
+            PACKAGES => self.packages.content(prefix),
+            CONTACTS => self.contacts.content(prefix),
+            _ => {
+                let (x, y) = name.strip_prefix(TILE)?.strip_prefix('/')?.split_once(',')?;
+                let tile = Tile { x: x.parse().ok()?, y: y.parse().ok()? };
+                self.tiles.get(&tile)?.content(prefix)
+            }
+        })
     }
 
     /// A leaf with its path to the root.
@@ -149,7 +137,7 @@ impl Leaves {
     /// The leaves of a state that was built or restored: all of them are looked at.
     pub(crate) fn of(state: &mut State) -> Self {
         let mut leaves = Self::default();
-        leaves.packages(state);
+        leaves.pack(state);
         for (height, outcomes) in &state.outcomes {
             leaves.single(&outcomes_key(*height).0, outcomes);
         }
@@ -158,18 +146,14 @@ impl Leaves {
     }
 
     /// Puts the packages on their shelf; they do not change afterwards.
-    fn packages(&mut self, state: &State) {
+    fn pack(&mut self, state: &State) {
         for (id, package) in state.packages.iter() {
             let bytes = package.encode();
             for (n, piece) in (0_u32..).zip(bytes.chunks(PACKAGE_PIECE_BYTES)) {
-                let key = [&id.bytes()[..], &n.to_be_bytes()].concat();
-                self.shelf(ShelfName::Named(PACKAGES)).put(&key, wire::encode(&((id, n), piece)));
+                let key = joined(&[id.bytes(), &n.to_be_bytes()]);
+                self.packages.put(key, wire::encode(&((id, n), piece)));
             }
         }
-    }
-
-    fn shelf(&mut self, name: ShelfName) -> &mut Shelf {
-        self.shelves.entry(name).or_default()
     }
 
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
@@ -215,29 +199,21 @@ impl Leaves {
     fn people(&mut self, state: &mut State) {
         for key in state.players.take_touched() {
             let entry = state.players.get(&key).map(|player| wire::encode(&(key, player)));
-            self.shelve(ShelfName::Named(PLAYERS), &key.0, entry);
+            shelve(&mut self.players, key.0, entry);
         }
         for owner in state.owners.take_touched() {
             let entry = state.owners.get(&owner).map(|pool| wire::encode(&(owner, pool)));
             // The sim itself comes first, before every key.
-            let mut key = [0; 33];
-            if let Some(owner) = owner {
-                key[0] = 1;
-                key[1..].copy_from_slice(&owner.0);
-            }
-            self.shelve(ShelfName::Named(OWNERS), &key, entry);
+            let key = match &owner {
+                Some(owner) => joined(&[&[1], &owner.0]),
+                None => [0; 33],
+            };
+            shelve(&mut self.owners, key, entry);
         }
         for lane in core::mem::take(&mut state.windows_touched) {
             let entry = state.windows.get(&lane).map(|window| wire::encode(&(lane, window)));
-            let key = [&lane.0.0[..], &lane.1.0.to_be_bytes()].concat();
-            self.shelve(ShelfName::Named(WINDOWS), &key, entry);
-        }
-    }
-
-    fn shelve(&mut self, name: ShelfName, key: &[u8], entry: Option<Vec<u8>>) {
-        match entry {
-            Some(entry) => self.shelf(name).put(key, entry),
-            None => self.shelf(name).take(key),
+            let key = joined(&[&lane.0.0, &lane.1.0.to_be_bytes()]);
+            shelve(&mut self.windows, key, entry);
         }
     }
 
@@ -254,73 +230,95 @@ impl Leaves {
             let tile = now.map(|(_, body)| Tile::of(body.position()));
             if let Some((old, _)) = self.placed.get(&id)
                 && Some(*old) != tile
+                && let Some(shelf) = self.tiles.get_mut(old)
             {
-                let old = ShelfName::Tile(*old);
-                self.shelve(old, &object_key(id), None);
+                shelf.take(object_key(id));
             }
             let (Some((object, body)), Some(tile)) = (now, tile) else {
                 self.placed.remove(&id);
                 continue;
             };
             let entry = wire::encode(&(id, object, body));
-            self.shelve(ShelfName::Tile(tile), &object_key(id), Some(entry));
+            self.tiles.entry(tile).or_default().put(object_key(id), entry);
             self.placed.insert(id, (tile, body.clone()));
         }
     }
 
     fn contacts(&mut self, state: &State) {
         let now = state.region.contacts();
-        if self.contacts == now {
+        if self.touching == now {
             return;
         }
-        let key = |contact: &Contact| {
-            let (a, b) = contact.pair();
-            [object_key(a), object_key(b)].concat()
-        };
+        let key = |(a, b): (ObjectId, ObjectId)| joined(&[&object_key(a), &object_key(b)]);
         let pairs: BTreeSet<(ObjectId, ObjectId)> = now.iter().map(Contact::pair).collect();
-        for gone in core::mem::take(&mut self.contacts) {
+        for gone in core::mem::take(&mut self.touching) {
             if !pairs.contains(&gone.pair()) {
-                self.shelf(ShelfName::Named(CONTACTS)).take(&key(&gone));
+                self.contacts.take(key(gone.pair()));
             }
         }
-        now.iter().for_each(|contact| {
-            self.shelf(ShelfName::Named(CONTACTS)).put(&key(contact), wire::encode(contact))
-        });
-        self.contacts = now.to_vec();
+        for contact in now {
+            self.contacts.put(key(contact.pair()), wire::encode(contact));
+        }
+        self.touching = now.to_vec();
     }
 
     /// Cuts and hashes again what changed on the shelves.
     fn settle(&mut self) {
-        let mut empty = Vec::new();
-        for (name, shelf) in &mut self.shelves {
-            for (prefix, digest) in shelf.settle() {
-                let key = shelf_key(*name, &prefix);
-                match digest {
-                    Some(digest) => {
-                        self.hashed_bytes =
-                            self.hashed_bytes.saturating_add(u64::from(digest.bytes));
-                        self.tree.insert(key.clone(), branch(&key, digest));
-                    }
-                    None => {
-                        self.tree.remove(&key);
-                    }
-                }
+        let tree = &mut self.tree;
+        let mut hashed = settle(tree, PLAYERS, &mut self.players);
+        hashed += settle(tree, WINDOWS, &mut self.windows);
+        hashed += settle(tree, OWNERS, &mut self.owners);
+        hashed += settle(tree, PACKAGES, &mut self.packages);
+        hashed += settle(tree, CONTACTS, &mut self.contacts);
+        self.tiles.retain(|tile, shelf| {
+            hashed += settle(tree, &format!("{TILE}/{},{}", tile.x, tile.y), shelf);
+            !shelf.is_empty()
+        });
+        self.hashed_bytes = self.hashed_bytes.saturating_add(hashed);
+    }
+}
+
+fn shelve<const N: usize>(shelf: &mut Shelf<N>, key: [u8; N], entry: Option<Vec<u8>>) {
+    match entry {
+        Some(entry) => shelf.put(key, entry),
+        None => shelf.take(key),
+    }
+}
+
+/// A key put together from parts that are `N` bytes long together.
+fn joined<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+    parts.concat().try_into().expect("the parts of each kind of key have fixed lengths")
+}
+
+/// Follows one shelf's changes in the tree; gives the bytes that were hashed.
+fn settle<const N: usize>(
+    tree: &mut BTreeMap<LeafKey, (LeafDigest, Digest)>,
+    name: &str,
+    shelf: &mut Shelf<N>,
+) -> u64 {
+    let mut hashed = 0_u64;
+    for (prefix, digest) in shelf.settle() {
+        let key = shelf_key(name, &prefix);
+        match digest {
+            Some(digest) => {
+                hashed += u64::from(digest.bytes);
+                tree.insert(key.clone(), branch(&key, digest));
             }
-            if shelf.is_empty() {
-                empty.push(*name);
+            None => {
+                tree.remove(&key);
             }
         }
-        empty.iter().for_each(|name| drop(self.shelves.remove(name)));
     }
+    hashed
 }
 
 fn branch(key: &LeafKey, digest: LeafDigest) -> (LeafDigest, Digest) {
     (digest, leaf_hash(key, &digest.hash))
 }
 
-fn shelf_key(name: ShelfName, prefix: &[u8]) -> LeafKey {
+fn shelf_key(name: &str, prefix: &[u8]) -> LeafKey {
     if prefix.is_empty() {
-        return LeafKey(name.to_string());
+        return LeafKey(name.to_owned());
     }
     LeafKey(format!("{name}/{}", prefix_text(prefix)))
 }

@@ -5,7 +5,8 @@
 //! hexadecimal digit of the key if they do not. So two servers with the same entries have the same
 //! leaves, and a leaf that grew and shrank is what it was.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::ops::Bound;
 
 use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
 
@@ -15,7 +16,7 @@ const COUNT_BYTES_MAX: usize = 5;
 /// The largest entry.
 const ENTRY_BYTES_MAX: usize = LEAF_BYTES_MAX - COUNT_BYTES_MAX;
 
-/// A key as hexadecimal digits, one per byte, so that prefixes are prefixes.
+/// The first digits of a key, one per byte, so that prefixes are prefixes.
 type Digits = Vec<u8>;
 
 /// A leaf as it is known without its content.
@@ -27,19 +28,31 @@ pub(crate) struct LeafDigest {
     pub(crate) bytes: u32,
 }
 
-/// Entries in their canonical encoding, and the leaves they form.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Shelf {
-    entries: BTreeMap<Digits, Vec<u8>>,
+/// Entries in their canonical encoding under keys of `N` bytes, and the leaves they form.
+#[derive(Debug, Clone)]
+pub(crate) struct Shelf<const N: usize> {
+    entries: BTreeMap<[u8; N], Vec<u8>>,
     leaves: BTreeMap<Digits, LeafDigest>,
-    touched: BTreeSet<Digits>,
+    touched: BTreeSet<[u8; N]>,
 }
 
-fn under<'a, T>(
-    map: &'a BTreeMap<Digits, T>,
-    prefix: &'a [u8],
-) -> impl Iterator<Item = (&'a Digits, &'a T)> {
-    map.range(prefix.to_vec()..).take_while(move |(key, _)| key.starts_with(prefix))
+impl<const N: usize> Default for Shelf<N> {
+    fn default() -> Self {
+        Self { entries: BTreeMap::new(), leaves: BTreeMap::new(), touched: BTreeSet::new() }
+    }
+}
+
+/// The first and the last key with this prefix.
+fn bounds<const N: usize>(prefix: &[u8]) -> ([u8; N], [u8; N]) {
+    let (mut first, mut last) = ([0; N], [0xff; N]);
+    for (n, digit) in prefix.iter().enumerate() {
+        let (byte, high) = (n / 2, n % 2 == 0);
+        let shifted = if high { digit << 4 } else { *digit };
+        let mask = if high { 0x0f } else { 0xf0 };
+        first[byte] |= shifted;
+        last[byte] = (last[byte] & mask) | shifted;
+    }
+    (first, last)
 }
 
 fn digits(key: &[u8]) -> Digits {
@@ -48,26 +61,31 @@ fn digits(key: &[u8]) -> Digits {
 
 /// The leaf's prefix as it is written in leaf keys.
 pub(crate) fn prefix_text(prefix: &[u8]) -> String {
-    prefix.iter().map(|digit| char::from_digit(u32::from(*digit), 16).unwrap_or('?')).collect()
+    let digit = |digit: &u8| char::from_digit(u32::from(*digit), 16);
+    prefix.iter().map(|d| digit(d).expect("a digit is below 16")).collect()
 }
 
-impl Shelf {
-    /// Sets the entry of `key`; keys of one shelf have one length.
+impl<const N: usize> Shelf<N> {
+    /// Sets the entry of `key`.
     ///
     /// # Panics
     /// When the entry alone is larger than a leaf: limits of what it holds must prevent that.
-    pub(crate) fn put(&mut self, key: &[u8], entry: Vec<u8>) {
+    pub(crate) fn put(&mut self, key: [u8; N], entry: Vec<u8>) {
         assert!(entry.len() <= ENTRY_BYTES_MAX, "an entry of {} bytes fits no leaf", entry.len());
-        let key = digits(key);
-        if self.entries.get(&key) != Some(&entry) {
-            self.touched.insert(key.clone());
-            self.entries.insert(key, entry);
+        match self.entries.entry(key) {
+            Entry::Occupied(old) if *old.get() == entry => return,
+            Entry::Occupied(mut old) => {
+                old.insert(entry);
+            }
+            Entry::Vacant(place) => {
+                place.insert(entry);
+            }
         }
+        self.touched.insert(key);
     }
 
     /// Takes the entry of `key` away.
-    pub(crate) fn take(&mut self, key: &[u8]) {
-        let key = digits(key);
+    pub(crate) fn take(&mut self, key: [u8; N]) {
         if self.entries.remove(&key).is_some() {
             self.touched.insert(key);
         }
@@ -81,54 +99,69 @@ impl Shelf {
     /// Cuts and hashes again whatever a change since the last call can have moved. Gives the leaves
     /// that are gone, and those that were hashed, by their prefixes.
     pub(crate) fn settle(&mut self) -> BTreeMap<Digits, Option<LeafDigest>> {
-        let touched = core::mem::take(&mut self.touched);
-        let moved: BTreeSet<Digits> = touched.iter().map(|key| self.leaf_of(key)).collect();
-        let stale: BTreeSet<Digits> = moved.into_iter().map(|prefix| self.widest(prefix)).collect();
         let mut changes = BTreeMap::new();
         let mut done: Option<Digits> = None;
-        for prefix in stale {
+        for prefix in self.stale() {
             // A wider prefix sorts before what it covers.
             if done.as_ref().is_some_and(|done| prefix.starts_with(done)) {
                 continue;
             }
             let gone: Vec<Digits> =
-                under(&self.leaves, &prefix).map(|(key, _)| key.clone()).collect();
+                self.leaves_under(&prefix).map(|(key, _)| key.clone()).collect();
             for key in gone {
                 self.leaves.remove(&key);
                 changes.insert(key, None);
             }
             self.cut(&prefix);
-            let fresh = under(&self.leaves, &prefix);
+            let fresh = self.leaves_under(&prefix);
             changes.extend(fresh.map(|(key, digest)| (key.clone(), Some(*digest))));
             done = Some(prefix);
         }
         changes
     }
 
-    /// The prefix of the leaf in which `key` is, or of the place where it would begin one.
-    fn leaf_of(&self, key: &[u8]) -> Digits {
-        (0..=key.len())
-            .map(|len| &key[..len])
-            .find(|prefix| self.leaves.contains_key(*prefix))
-            .map_or_else(|| self.gap(key), <[u8]>::to_vec)
+    /// The prefixes under which something may have moved.
+    fn stale(&mut self) -> BTreeSet<Digits> {
+        let mut leaves: BTreeSet<Digits> = BTreeSet::new();
+        let mut covered: Option<[u8; N]> = None;
+        for key in core::mem::take(&mut self.touched) {
+            // Keys come in order, and most of them are in the leaf of the one before.
+            if covered.is_some_and(|last| key <= last) {
+                continue;
+            }
+            let leaf = self.leaf_of(&key);
+            covered = Some(bounds(&leaf).1);
+            leaves.insert(leaf);
+        }
+        leaves.into_iter().map(|leaf| self.widest(leaf)).collect()
     }
 
-    /// The shortest prefix of `key` under which no leaf is.
-    fn gap(&self, key: &[u8]) -> Digits {
-        (0..=key.len())
-            .map(|len| &key[..len])
-            .find(|prefix| under(&self.leaves, prefix).next().is_none())
-            .unwrap_or(key)
-            .to_vec()
+    /// The prefix of the leaf in which `key` is, or the shortest one under which no leaf is.
+    fn leaf_of(&self, key: &[u8; N]) -> Digits {
+        let all = digits(key);
+        let mut prefixes = (0..=all.len()).map(|len| &all[..len]);
+        let leaf = prefixes.find(|prefix| {
+            self.leaves.contains_key(*prefix) || self.leaves_under(prefix).next().is_none()
+        });
+        leaf.unwrap_or(&all).to_vec()
+    }
+
+    fn leaves_under<'a>(
+        &'a self,
+        prefix: &'a [u8],
+    ) -> impl Iterator<Item = (&'a Digits, &'a LeafDigest)> {
+        let from = self.leaves.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
+        from.take_while(move |(key, _)| key.starts_with(prefix))
+    }
+
+    fn entries_under(&self, prefix: &[u8]) -> impl Iterator<Item = &Vec<u8>> {
+        let (first, last) = bounds(prefix);
+        self.entries.range(first..=last).map(|(_, entry)| entry)
     }
 
     /// Climbs from `prefix` while everything under the wider prefix fits into one leaf.
     fn widest(&self, mut prefix: Digits) -> Digits {
-        while !prefix.is_empty() {
-            let wider = &prefix[..prefix.len() - 1];
-            if !self.fits(wider) {
-                break;
-            }
+        while !prefix.is_empty() && self.fits(&prefix[..prefix.len() - 1]) {
             prefix.truncate(prefix.len() - 1);
         }
         prefix
@@ -137,14 +170,14 @@ impl Shelf {
     /// Does one leaf hold all entries under `prefix`? Looks at no more than fill a leaf.
     fn fits(&self, prefix: &[u8]) -> bool {
         let mut bytes = 0;
-        under(&self.entries, prefix).all(|(_, entry)| {
+        self.entries_under(prefix).all(|entry| {
             bytes += entry.len();
             bytes <= ENTRY_BYTES_MAX
         })
     }
 
     fn cut(&mut self, prefix: &[u8]) {
-        if under(&self.entries, prefix).next().is_none() {
+        if self.entries_under(prefix).next().is_none() {
             return;
         }
         if !self.fits(prefix) {
@@ -159,10 +192,13 @@ impl Shelf {
 
     /// The content of the leaf with this prefix: the count of its entries, then the entries.
     pub(crate) fn content(&self, prefix: &[u8]) -> Vec<u8> {
-        let count = under(&self.entries, prefix).count();
-        let count = u32::try_from(count).expect("a leaf holds fewer entries than bytes");
+        let (mut count, mut entries) = (0_u32, Vec::with_capacity(LEAF_BYTES_MAX));
+        for entry in self.entries_under(prefix) {
+            count += 1;
+            entries.extend(entry);
+        }
         let mut content = wire::encode(&count);
-        under(&self.entries, prefix).for_each(|(_, entry)| content.extend(entry));
+        content.append(&mut entries);
         content
     }
 }
@@ -173,13 +209,21 @@ mod tests {
 
     use super::*;
 
-    fn rebuilt(shelf: &Shelf) -> Shelf {
+    fn rebuilt(shelf: &Shelf<2>) -> Shelf<2> {
         let mut fresh = Shelf { entries: shelf.entries.clone(), ..Shelf::default() };
         fresh.cut(&[]);
         fresh
     }
 
-    fn listed(shelf: &Shelf) -> Vec<(String, LeafDigest)> {
+    #[test]
+    fn bounds_hold_exactly_the_keys_with_a_prefix() {
+        assert_eq!(bounds::<2>(&[]), ([0, 0], [0xff, 0xff]));
+        assert_eq!(bounds::<2>(&[0xa]), ([0xa0, 0], [0xaf, 0xff]));
+        assert_eq!(bounds::<2>(&[0xa, 0x1, 0x7]), ([0xa1, 0x70], [0xa1, 0x7f]));
+        assert_eq!(bounds::<2>(&digits(&key(0x1234))), (key(0x1234), key(0x1234)));
+    }
+
+    fn listed(shelf: &Shelf<2>) -> Vec<(String, LeafDigest)> {
         shelf.leaves.iter().map(|(prefix, digest)| (prefix_text(prefix), *digest)).collect()
     }
 
@@ -191,8 +235,8 @@ mod tests {
     fn entries_that_fit_form_one_leaf_with_an_empty_prefix() {
         let mut shelf = Shelf::default();
 
-        shelf.put(&key(7), vec![1; 100]);
-        shelf.put(&key(0xfff7), vec![2; 100]);
+        shelf.put(key(7), vec![1; 100]);
+        shelf.put(key(0xfff7), vec![2; 100]);
         shelf.settle();
 
         assert_eq!(listed(&shelf).len(), 1);
@@ -203,12 +247,12 @@ mod tests {
     #[test]
     fn a_leaf_that_is_full_to_the_byte_is_not_cut_and_one_more_byte_cuts_it() {
         let mut shelf = Shelf::default();
-        shelf.put(&key(1), vec![0; ENTRY_BYTES_MAX - 10]);
-        shelf.put(&key(0x8001), vec![0; 10]);
+        shelf.put(key(1), vec![0; ENTRY_BYTES_MAX - 10]);
+        shelf.put(key(0x8001), vec![0; 10]);
         shelf.settle();
         assert_eq!(listed(&shelf).len(), 1);
 
-        shelf.put(&key(0x8001), vec![0; 11]);
+        shelf.put(key(0x8001), vec![0; 11]);
         shelf.settle();
 
         let prefixes: Vec<String> = listed(&shelf).into_iter().map(|(prefix, _)| prefix).collect();
@@ -218,12 +262,12 @@ mod tests {
     #[test]
     fn what_did_not_change_is_not_hashed_again() {
         let mut shelf = Shelf::default();
-        (0..200).for_each(|id| shelf.put(&key(id * 300), vec![3; 1_000]));
+        (0..200).for_each(|id| shelf.put(key(id * 300), vec![3; 1_000]));
         shelf.settle();
 
-        shelf.put(&key(300), vec![3; 1_000]);
+        shelf.put(key(300), vec![3; 1_000]);
         assert!(shelf.settle().is_empty());
-        shelf.put(&key(300), vec![4; 1_000]);
+        shelf.put(key(300), vec![4; 1_000]);
         let hashed = shelf.settle();
 
         assert_eq!(hashed.len(), 1, "one of {} leaves holds the entry", shelf.leaves.len());
@@ -238,13 +282,10 @@ mod tests {
             let mut shelf = Shelf::default();
             for (n, (id, len, settle)) in steps.iter().enumerate() {
                 if len % 3 == 0 {
-                    let near = shelf.entries.range(digits(&key(*id))..).next();
-                    let near: Option<Vec<u8>> = near.map(|(key, _)| {
-                        key.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-                    });
-                    near.iter().for_each(|key| shelf.take(key));
+                    let near = shelf.entries.range(key(*id)..).next().map(|(key, _)| *key);
+                    near.into_iter().for_each(|key| shelf.take(key));
                 } else {
-                    shelf.put(&key(*id), vec![n as u8; *len]);
+                    shelf.put(key(*id), vec![n as u8; *len]);
                 }
                 if *settle {
                     shelf.settle();

@@ -24,15 +24,31 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "world",
         &[
-            "math", "types", "consensus", "store", "replica", "sim", "scenarios", "protocol",
+            "math",
+            "types",
+            "consensus",
+            "store",
+            "replica",
+            "sim",
+            "scenarios",
+            "protocol",
             "client",
         ],
     ),
     (
         "node",
         &[
-            "math", "types", "sim", "physics", "scripting", "consensus", "store", "replica",
-            "protocol", "client", "scenarios",
+            "math",
+            "types",
+            "sim",
+            "physics",
+            "scripting",
+            "consensus",
+            "store",
+            "replica",
+            "protocol",
+            "client",
+            "scenarios",
         ],
     ),
 ];
@@ -57,7 +73,15 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 const PURE: &[&str] = &[
-    "math", "types", "physics", "scripting", "consensus", "store", "protocol", "sim", "client",
+    "math",
+    "types",
+    "physics",
+    "scripting",
+    "consensus",
+    "store",
+    "protocol",
+    "sim",
+    "client",
     "replica",
 ];
 

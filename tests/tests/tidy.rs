@@ -5,7 +5,13 @@ use std::{collections::BTreeSet, fs, path::PathBuf};
 use metatopia_tests::{files, root};
 
 const PURE: &[&str] = &[
-    "sim", "physics", "scripting", "consensus", "client/protocol", "client/src", "node/store",
+    "sim",
+    "physics",
+    "scripting",
+    "consensus",
+    "client/protocol",
+    "client/src",
+    "node/store",
     "node/replica",
 ];
 
@@ -71,8 +77,16 @@ fn names_say_what_things_are() {
 #[test]
 fn pure_sources_do_not_even_name_effects() {
     let banned = [
-        "std::time::Instant", "SystemTime", "HashMap", "HashSet", "std::fs", "std::net", "std::env",
-        "std::thread", "tokio::", "unsafe {",
+        "std::time::Instant",
+        "SystemTime",
+        "HashMap",
+        "HashSet",
+        "std::fs",
+        "std::net",
+        "std::env",
+        "std::thread",
+        "tokio::",
+        "unsafe {",
     ];
     for (path, text) in sources().iter().filter(|(path, _)| is_pure(path)) {
         let code = text.split("#[cfg(test)]").next().unwrap_or(text);

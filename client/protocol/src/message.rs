@@ -52,11 +52,7 @@ impl Hello {
     #[must_use]
     pub fn new(challenge: &Challenge, key: &dyn Sign) -> Self {
         let signature = key.sign(&challenge.sign_bytes(&key.public()));
-        Self {
-            version: crate::VERSION,
-            key: key.public(),
-            signature,
-        }
+        Self { version: crate::VERSION, key: key.public(), signature }
     }
 
     /// Does it answer `challenge`?

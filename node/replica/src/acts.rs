@@ -20,10 +20,7 @@ impl Replica {
         let envelope = &submission.act.envelope;
         let key = (envelope.author, envelope.lane, envelope.seq);
         // A repeated act that was decided meanwhile gets its receipt again.
-        let decided = self
-            .archive
-            .place(key.0, key.1, key.2)
-            .filter(|place| place.act == act);
+        let decided = self.archive.place(key.0, key.1, key.2).filter(|place| place.act == act);
         if let Some(place) = decided {
             return self.receipt_again(client, place);
         }
@@ -52,18 +49,11 @@ impl Replica {
             return;
         };
         let Place { act, height, .. } = place;
-        let message = ServerMessage::Receipt {
-            act,
-            receipt: Box::new(receipt),
-        };
+        let message = ServerMessage::Receipt { act, receipt: Box::new(receipt) };
         self.sessions.send(client, Delivery::Reliable, &message);
         match place.outcome {
             Some(outcome) => {
-                let message = ServerMessage::Outcome {
-                    act,
-                    height,
-                    outcome,
-                };
+                let message = ServerMessage::Outcome { act, height, outcome };
                 self.sessions.send(client, Delivery::Reliable, &message);
             }
             None => {
@@ -78,14 +68,9 @@ impl Replica {
         origin: Origin,
     ) -> Result<(), SubmitRefusal> {
         let author = submission.act.envelope.author;
-        let known = self
-            .world
-            .as_ref()
-            .is_none_or(|world| world.player(&author).is_some());
+        let known = self.world.as_ref().is_none_or(|world| world.player(&author).is_some());
         let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
-        let Ledger {
-            mempool, windows, ..
-        } = &mut self.ledger;
+        let Ledger { mempool, windows, .. } = &mut self.ledger;
         let gate = Gate {
             sim: self.config.sim,
             height: windows.height().plus(1),
@@ -109,10 +94,7 @@ impl Replica {
             act: Act::Report(evidence),
         };
         self.own_seq = self.own_seq.plus(1);
-        let submission = Submission {
-            act: envelope.sign(signer),
-            blobs: Vec::new(),
-        };
+        let submission = Submission { act: envelope.sign(signer), blobs: Vec::new() };
         let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
         if self.admit(submission, Origin::Server).is_ok() {
             self.effects.push_back(Effect::ToPeer { to: None, frame });

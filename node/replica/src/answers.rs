@@ -21,10 +21,7 @@ impl Replica {
     pub(crate) fn reply(&mut self, asker: Asker, answer: Answer) {
         match asker {
             Asker::Client(client, id) => {
-                let message = ServerMessage::Answer {
-                    id,
-                    answer: Box::new(answer),
-                };
+                let message = ServerMessage::Answer { id, answer: Box::new(answer) };
                 self.sessions.send(client, Delivery::Reliable, &message);
             }
             Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
@@ -38,11 +35,7 @@ impl Replica {
             self.next_load = self.next_load.wrapping_add(1);
             self.loading.insert(load, (asker, question));
             let reader = Reader::Question(load);
-            return self.tell(Effect::Load {
-                reader,
-                from: height,
-                count,
-            });
+            return self.tell(Effect::Load { reader, from: height, count });
         }
         let answer = self.answer_from(&question, &[]);
         self.reply(asker, answer);
@@ -96,28 +89,20 @@ impl Replica {
                     let receipt = receipt(decision, place.index)?;
                     let act = decision.turn.body.acts().get(place.index as usize)?.clone();
                     let outcome = place.outcome;
-                    Some(Answer::Receipt(Box::new(ReceiptAnswer {
-                        act,
-                        receipt,
-                        outcome,
-                    })))
+                    Some(Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })))
                 })
             }
             Question::Outcomes { height } => {
                 let decision = self.decision(height.plus(limits::ROOT_LAG), loaded);
-                decision
-                    .zip(self.archive.outcomes(*height))
-                    .map(|(decision, proof)| {
-                        let (header, certificate) = certified(decision);
-                        Answer::Outcomes(Box::new((proof.clone(), header, certificate)))
-                    })
+                decision.zip(self.archive.outcomes(*height)).map(|(decision, proof)| {
+                    let (header, certificate) = certified(decision);
+                    Answer::Outcomes(Box::new((proof.clone(), header, certificate)))
+                })
             }
             Question::Root { height } => {
                 let stated = self.decision(height.plus(limits::ROOT_LAG), loaded);
                 let known = self.archive.root(*height);
-                known
-                    .or_else(|| stated.map(|d| d.turn.header.root))
-                    .map(Answer::Root)
+                known.or_else(|| stated.map(|d| d.turn.header.root)).map(Answer::Root)
             }
             Question::Links { after } => Some(Answer::Links(self.links(*after))),
             Question::Source { .. }
@@ -146,19 +131,8 @@ impl Replica {
             }
             Question::Scripts => {
                 let entry = |running: Running| {
-                    let Running {
-                        script,
-                        object,
-                        name,
-                        package,
-                        ..
-                    } = running;
-                    ScriptEntry {
-                        script,
-                        object,
-                        name,
-                        package,
-                    }
+                    let Running { script, object, name, package, .. } = running;
+                    ScriptEntry { script, object, name, package }
                 };
                 Some(Answer::Scripts(world.scripts().map(entry).collect()))
             }
@@ -167,9 +141,7 @@ impl Replica {
     }
 
     fn links(&self, after: Height) -> Vec<Link> {
-        let base = self
-            .world()
-            .and_then(|world| self.agreement.base(world.height()));
+        let base = self.world().and_then(|world| self.agreement.base(world.height()));
         let links = base.map(|base| base.links).unwrap_or_default();
         links
             .iter()
@@ -178,11 +150,7 @@ impl Replica {
             .filter_map(|link| {
                 let next = ValidatorSet::new(link.next.clone(), |_| true).ok()?;
                 let (header, certificate) = (link.header.clone(), link.certificate.clone());
-                Some(Link {
-                    header,
-                    certificate,
-                    next,
-                })
+                Some(Link { header, certificate, next })
             })
             .collect()
     }
@@ -192,11 +160,7 @@ impl Replica {
 pub(crate) fn receipt(decision: &Decision, index: u32) -> Option<Receipt> {
     let place = merkle::Proof::of(&decision.turn.body.act_leaves(), index as usize)?;
     let (header, certificate) = certified(decision);
-    Some(Receipt {
-        header,
-        certificate,
-        place,
-    })
+    Some(Receipt { header, certificate, place })
 }
 
 fn certified(decision: &Decision) -> (Header, Certificate) {
@@ -205,9 +169,5 @@ fn certified(decision: &Decision) -> (Header, Certificate) {
 
 fn entry(received: &Received) -> OrderEntry {
     let (tick, sender) = (received.tick, received.from);
-    OrderEntry {
-        tick,
-        sender,
-        event: describe(&received.event),
-    }
+    OrderEntry { tick, sender, event: describe(&received.event) }
 }

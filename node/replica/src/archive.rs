@@ -48,12 +48,7 @@ impl Archive {
         for (act, index) in turn.body.acts().iter().zip(0..) {
             let envelope = &act.envelope;
             let key = (envelope.author, envelope.lane, envelope.seq);
-            let place = Place {
-                height,
-                index,
-                act: act.id(),
-                outcome: None,
-            };
+            let place = Place { height, index, act: act.id(), outcome: None };
             self.places.insert(key, place);
             self.by_height.entry(height).or_default().push(key);
         }

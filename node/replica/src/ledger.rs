@@ -34,12 +34,7 @@ pub(crate) struct Ledger {
 
 impl core::fmt::Debug for Ledger {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "Ledger after {} with {} acts waiting",
-            self.windows.height(),
-            self.mempool.len()
-        )
+        write!(f, "Ledger after {} with {} acts waiting", self.windows.height(), self.mempool.len())
     }
 }
 
@@ -49,14 +44,7 @@ impl Ledger {
     pub(crate) fn new(sim: SimId, scheme: Arc<dyn Verify>, windows: LaneWindows) -> Self {
         let judged = RefCell::new(BTreeSet::new());
         let unreceipted = BTreeMap::new();
-        Self {
-            sim,
-            scheme,
-            mempool: Mempool::default(),
-            windows,
-            unreceipted,
-            judged,
-        }
+        Self { sim, scheme, mempool: Mempool::default(), windows, unreceipted, judged }
     }
 
     fn is_signed(&self, act: &SignedEnvelope) -> bool {
@@ -93,16 +81,11 @@ impl Host for Ledger {
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
         let mut admission = self.windows.admission(turn.header.height, None);
         for act in turn.body.acts() {
-            let void = |fault| VoidAct {
-                act: act.id(),
-                fault,
-            };
+            let void = |fault| VoidAct { act: act.id(), fault };
             if act.envelope.sim != self.sim {
                 return Err(void(ActFault::Sim));
             }
-            admission
-                .admit(&act.envelope)
-                .map_err(|fault| void(translate(fault)))?;
+            admission.admit(&act.envelope).map_err(|fault| void(translate(fault)))?;
             if !self.is_signed(act) {
                 return Err(void(ActFault::Signature));
             }

@@ -98,9 +98,7 @@ impl Mempool {
     /// Is this very act, signature and all, here? Then its signature has been checked.
     #[must_use]
     pub fn has_checked(&self, act: &SignedEnvelope) -> bool {
-        self.pending
-            .get(&act.id())
-            .is_some_and(|pending| pending.submission.act == *act)
+        self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
     }
 
     /// Takes an act in; one that waits already stays, and reports to the newer origin.
@@ -139,15 +137,7 @@ impl Mempool {
         }
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
-        self.pending.insert(
-            id,
-            Pending {
-                submission,
-                bytes,
-                origin,
-                bucket,
-            },
-        );
+        self.pending.insert(id, Pending { submission, bytes, origin, bucket });
         Ok(id)
     }
 
@@ -155,17 +145,12 @@ impl Mempool {
         let envelope = &submission.act.envelope;
         let bytes = wire::encode(&submission.act).len();
         if bytes > limits::ENVELOPE_BYTES_MAX {
-            return Err(SubmitRefusal::TooLong(
-                u32::try_from(bytes).unwrap_or(u32::MAX),
-            ));
+            return Err(SubmitRefusal::TooLong(u32::try_from(bytes).unwrap_or(u32::MAX)));
         }
         if envelope.sim != gate.sim {
             return Err(SubmitRefusal::OtherSim(envelope.sim));
         }
-        gate.windows
-            .admission(gate.height, None)
-            .check(envelope)
-            .map_err(refusal)?;
+        gate.windows.admission(gate.height, None).check(envelope).map_err(refusal)?;
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
             _ => None,
@@ -186,10 +171,7 @@ impl Mempool {
         stranger: bool,
         bytes: usize,
     ) -> Result<(), SubmitRefusal> {
-        let of_author = self
-            .authors
-            .get(&act.envelope.author)
-            .map_or(0, BTreeMap::len);
+        let of_author = self.authors.get(&act.envelope.author).map_or(0, BTreeMap::len);
         let of_strangers = self.strangers.get(&origin).copied().unwrap_or(0);
         // Strangers that other servers vouch for share no bucket: their own server counted them.
         let crowded =
@@ -268,10 +250,7 @@ impl Mempool {
             .collect();
         stale
             .into_iter()
-            .filter_map(|(act, why)| {
-                self.remove(&act)
-                    .map(|origin| Departure { act, origin, why })
-            })
+            .filter_map(|(act, why)| self.remove(&act).map(|origin| Departure { act, origin, why }))
             .collect()
     }
 

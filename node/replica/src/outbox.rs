@@ -13,10 +13,7 @@ pub struct Outbox<T> {
 
 impl<T> Default for Outbox<T> {
     fn default() -> Self {
-        Self {
-            synced: Position::START,
-            held: BTreeMap::new(),
-        }
+        Self { synced: Position::START, held: BTreeMap::new() }
     }
 }
 

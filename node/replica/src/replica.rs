@@ -50,12 +50,7 @@ pub struct Config {
 
 impl core::fmt::Debug for Config {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "Config of {} in sim {}",
-            self.agreement.signer.public(),
-            self.sim
-        )
+        write!(f, "Config of {} in sim {}", self.agreement.signer.public(), self.sim)
     }
 }
 
@@ -158,16 +153,10 @@ impl Replica {
             Input::ClientDown(client) => self.sessions.disconnected(client),
             Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
-            Input::Loaded {
-                reader: Reader::Peer(to),
-                decisions,
-            } => {
+            Input::Loaded { reader: Reader::Peer(to), decisions } => {
                 self.agree(now, consensus::Input::Loaded { to, decisions });
             }
-            Input::Loaded {
-                reader: Reader::Question(load),
-                decisions,
-            } => {
+            Input::Loaded { reader: Reader::Question(load), decisions } => {
                 self.loaded(load, &decisions);
             }
             Input::Stop => self.sessions.end_all(),
@@ -243,15 +232,9 @@ impl Replica {
         }
         for effect in self.sessions.drain() {
             let effect = match effect {
-                SessionEffect::Send {
-                    client,
-                    delivery,
-                    frame,
-                } => Effect::ToClient {
-                    client,
-                    delivery,
-                    frame,
-                },
+                SessionEffect::Send { client, delivery, frame } => {
+                    Effect::ToClient { client, delivery, frame }
+                }
                 SessionEffect::Close { client, why } => Effect::CloseClient { client, why },
             };
             self.release(self.barrier, effect);
@@ -283,22 +266,14 @@ impl Replica {
                     Record::Decided(certificate) => Some(certificate.height.0),
                     _ => None,
                 };
-                self.effects.push_back(Effect::Append {
-                    at,
-                    tag,
-                    payload: record.encode(),
-                });
+                self.effects.push_back(Effect::Append { at, tag, payload: record.encode() });
             }
             consensus::Effect::Sync(position) => self.effects.push_back(Effect::Sync(position)),
             consensus::Effect::Decided { decision, after } => {
                 self.decided(now, decision, after);
             }
             consensus::Effect::Load { to, from, count } => {
-                self.effects.push_back(Effect::Load {
-                    reader: Reader::Peer(to),
-                    from,
-                    count,
-                });
+                self.effects.push_back(Effect::Load { reader: Reader::Peer(to), from, count });
             }
             consensus::Effect::Evidence(evidence) => self.report(evidence),
             consensus::Effect::Halt(halt) => {
@@ -326,17 +301,11 @@ impl Replica {
             };
             let (header, certificate) =
                 (decision.turn.header.clone(), decision.certificate.clone());
-            let receipt = Box::new(Receipt {
-                header,
-                certificate,
-                place,
-            });
+            let receipt = Box::new(Receipt { header, certificate, place });
             let message = ServerMessage::Receipt { act: id, receipt };
             self.sessions.send(client, Delivery::Reliable, &message);
             self.owed.insert(id, client);
-            let stage = Stage::Decided {
-                height: self.height,
-            };
+            let stage = Stage::Decided { height: self.height };
             self.effects.push_back(Effect::Traced { act: id, stage });
         }
         self.decided.push_back((decision, after));
@@ -349,10 +318,7 @@ impl Replica {
         if let Some(world) = self.world.take()
             && let Some((decision, after)) = self.decided.pop_front()
         {
-            self.effects.push_back(Effect::Apply {
-                world,
-                decision: Arc::clone(&decision),
-            });
+            self.effects.push_back(Effect::Apply { world, decision: Arc::clone(&decision) });
             self.applying = Some((decision, after));
         }
     }
@@ -362,11 +328,7 @@ impl Replica {
             return;
         };
         let height = decision.height();
-        assert_eq!(
-            world.height(),
-            height,
-            "the driver applied the turn it was given"
-        );
+        assert_eq!(world.height(), height, "the driver applied the turn it was given");
         for gone in self.ledger.mempool.drop_stale(&self.ledger.windows) {
             if let Origin::Client(client) = gone.origin {
                 let (act, why) = (gone.act, gone.why);
@@ -382,11 +344,7 @@ impl Replica {
             let act = act.id();
             if let Some(client) = self.owed.remove(&act) {
                 let outcome = *outcome;
-                let message = ServerMessage::Outcome {
-                    act,
-                    height,
-                    outcome,
-                };
+                let message = ServerMessage::Outcome { act, height, outcome };
                 self.sessions.send(client, Delivery::Reliable, &message);
                 let stage = Stage::Applied { outcome };
                 self.effects.push_back(Effect::Traced { act, stage });
@@ -397,11 +355,8 @@ impl Replica {
         self.sessions.turn();
         self.tell_scenes(height);
         self.tell_chat(result);
-        let applied = consensus::Applied {
-            height,
-            root: result.root,
-            validators: result.validators.clone(),
-        };
+        let applied =
+            consensus::Applied { height, root: result.root, validators: result.validators.clone() };
         self.agree(now, consensus::Input::Applied(applied));
         self.snapshot(height);
         if let Some(status) = self.status(now) {
@@ -416,9 +371,8 @@ impl Replica {
         };
         let roster = world.roster();
         let all = roster.members().iter().chain(roster.standbys());
-        let contacts: BTreeMap<PublicKey, Contact> = all
-            .map(|(key, member)| (*key, member.contact.clone()))
-            .collect();
+        let contacts: BTreeMap<PublicKey, Contact> =
+            all.map(|(key, member)| (*key, member.contact.clone())).collect();
         if contacts != self.contacts {
             self.contacts.clone_from(&contacts);
             self.effects.push_back(Effect::Contacts(contacts));
@@ -433,14 +387,7 @@ impl Replica {
             return;
         };
         let (bytes, root) = (crate::start::encode_snapshot(&base, world), world.root());
-        self.release(
-            self.barrier,
-            Effect::Snapshot {
-                height,
-                root,
-                bytes,
-            },
-        );
+        self.release(self.barrier, Effect::Snapshot { height, root, bytes });
     }
 
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
@@ -453,10 +400,7 @@ impl Replica {
             .map(|submission| PeerMessage::Submission(Box::new(submission.clone())).encode())
             .collect();
         for frame in frames {
-            self.effects.push_back(Effect::ToPeer {
-                to: Some(peer),
-                frame,
-            });
+            self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
         }
         self.agree(now, consensus::Input::PeerUp(peer));
     }

@@ -128,13 +128,12 @@ impl Sessions {
 
     /// Clients that want scenes, with their keys.
     pub fn watchers(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
-        self.clients
-            .iter()
-            .filter(|(_, client)| client.watching)
-            .filter_map(|(id, client)| match client.stage {
+        self.clients.iter().filter(|(_, client)| client.watching).filter_map(|(id, client)| {
+            match client.stage {
                 Stage::Open(key) => Some((*id, key)),
                 Stage::Challenged(_) => None,
-            })
+            }
+        })
     }
 
     /// Every open session with its key.
@@ -151,34 +150,15 @@ impl Sessions {
         for eight in nonce.chunks_exact_mut(8) {
             eight.copy_from_slice(&self.nonces.next_u64().to_le_bytes());
         }
-        let challenge = Challenge {
-            version: VERSION,
-            sim: self.sim,
-            server: self.server,
-            nonce,
-        };
-        self.send(
-            client,
-            Delivery::Reliable,
-            &ServerMessage::Challenge(challenge.clone()),
-        );
+        let challenge = Challenge { version: VERSION, sim: self.sim, server: self.server, nonce };
+        self.send(client, Delivery::Reliable, &ServerMessage::Challenge(challenge.clone()));
         let stage = Stage::Challenged(challenge);
-        self.clients.insert(
-            client,
-            Client {
-                stage,
-                watching: false,
-                frames: 0,
-            },
-        );
+        self.clients.insert(client, Client { stage, watching: false, frames: 0 });
     }
 
     /// A connection is gone.
     pub fn disconnected(&mut self, client: ClientId) {
-        if let Some(Client {
-            stage: Stage::Open(key),
-            ..
-        }) = self.clients.remove(&client)
+        if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
             && self.by_key.get(&key) == Some(&client)
         {
             self.by_key.remove(&key);
@@ -223,20 +203,12 @@ impl Sessions {
             (Stage::Open(_), ClientMessage::Submit(submission)) if over => {
                 let act = submission.act.id();
                 let why = metatopia_protocol::SubmitRefusal::QuotaExceeded;
-                self.send(
-                    client,
-                    Delivery::Reliable,
-                    &ServerMessage::Refused { act, why },
-                );
+                self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
                 None
             }
             (Stage::Open(_), ClientMessage::Ask { id, .. }) if over => {
                 let answer = Box::new(metatopia_protocol::Answer::Busy);
-                self.send(
-                    client,
-                    Delivery::Reliable,
-                    &ServerMessage::Answer { id, answer },
-                );
+                self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
                 None
             }
             (Stage::Open(_), ClientMessage::Submit(submission)) => Some(Demand::Submit(submission)),
@@ -275,10 +247,7 @@ impl Sessions {
         if let Some(state) = self.clients.get_mut(&client) {
             state.stage = Stage::Open(key);
         }
-        let welcome = Welcome {
-            height,
-            turns_per_second: self.turns_per_second,
-        };
+        let welcome = Welcome { height, turns_per_second: self.turns_per_second };
         self.send(client, Delivery::Reliable, &ServerMessage::Welcome(welcome));
     }
 
@@ -292,11 +261,7 @@ impl Sessions {
     /// Tells a client something.
     pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
         let frame = encode_server(message);
-        self.out.push(SessionEffect::Send {
-            client,
-            delivery,
-            frame,
-        });
+        self.out.push(SessionEffect::Send { client, delivery, frame });
     }
 
     /// Ends a session, and says why.

@@ -38,16 +38,8 @@ pub enum SnapshotError {
 pub fn encode_snapshot(base: &Base, world: &World) -> Vec<u8> {
     let manifest = world.manifest();
     let content = |key: &LeafKey| world.leaf(key).unwrap_or_default();
-    let leaves = manifest
-        .leaves
-        .iter()
-        .map(|leaf| content(&leaf.key))
-        .collect();
-    wire::encode(&Stored {
-        base: base.clone(),
-        manifest,
-        leaves,
-    })
+    let leaves = manifest.leaves.iter().map(|leaf| content(&leaf.key)).collect();
+    wire::encode(&Stored { base: base.clone(), manifest, leaves })
 }
 
 /// Reads what [`encode_snapshot`] made, and checks the world against the root it must have.
@@ -117,9 +109,7 @@ pub fn payloads_after<'a>(
     disk: &'a dyn ReadDisk,
     height: Height,
 ) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + 'a, ReadError> {
-    let before = height
-        .minus(RECORDS_BACK_HEIGHTS + 1)
-        .filter(|before| before.0 >= 1);
+    let before = height.minus(RECORDS_BACK_HEIGHTS + 1).filter(|before| before.0 >= 1);
     let start = match before {
         Some(before) => index.find(disk, before.0)?.map(|record| record.position),
         None => None,

@@ -21,30 +21,17 @@ impl Replica {
             return;
         };
         let due = |client: u64| (client + height.0).is_multiple_of(SCENE_TURNS);
-        let watchers: Vec<_> = self
-            .sessions
-            .watchers()
-            .filter(|(client, _)| due(client.0))
-            .collect();
+        let watchers: Vec<_> =
+            self.sessions.watchers().filter(|(client, _)| due(client.0)).collect();
         let scenes: Vec<_> = watchers
             .into_iter()
             .map(|(client, key)| {
                 let me = world.avatar(&key);
-                let center = me
-                    .and_then(|id| world.object(id))
-                    .map(|object| object.position);
+                let center = me.and_then(|id| world.object(id)).map(|object| object.position);
                 let center = center.unwrap_or(world.parameters().avatar.spawn);
                 let seen = world.scene(center, Fx::from_int(SIGHT), SCENE_OBJECTS_MAX);
                 let objects = seen.into_iter().map(scene_object).collect();
-                (
-                    client,
-                    Scene {
-                        height,
-                        tick: world.tick(),
-                        me,
-                        objects,
-                    },
-                )
+                (client, Scene { height, tick: world.tick(), me, objects })
             })
             .collect();
         for (client, scene) in scenes {
@@ -98,11 +85,7 @@ fn scene_object(object: Seen) -> SceneObject {
         text: object.text,
         movable: object.movable,
         player: object.player.map(|(key, emote)| ScenePlayer { key, emote }),
-        packages: object
-            .scripts
-            .into_iter()
-            .map(|(_, package)| package)
-            .collect(),
+        packages: object.scripts.into_iter().map(|(_, package)| package).collect(),
     }
 }
 

@@ -28,22 +28,13 @@ fn envelope(author: u8, lane: u64, seq: u64) -> Envelope {
 }
 
 fn act(author: u8, lane: u64, seq: u64) -> Submission {
-    Submission {
-        act: envelope(author, lane, seq).sign(&key(author)),
-        blobs: Vec::new(),
-    }
+    Submission { act: envelope(author, lane, seq).sign(&key(author)), blobs: Vec::new() }
 }
 
 fn say(text: &str, blobs: Vec<Blob>) -> Submission {
     let body = Blob(text.as_bytes().to_vec()).id();
-    let envelope = Envelope {
-        act: Act::Say { channel: 0, body },
-        ..envelope(1, 1, 1)
-    };
-    Submission {
-        act: envelope.sign(&key(1)),
-        blobs,
-    }
+    let envelope = Envelope { act: Act::Say { channel: 0, body }, ..envelope(1, 1, 1) };
+    Submission { act: envelope.sign(&key(1)), blobs }
 }
 
 const CLIENT: Origin = Origin::Client(ClientId(7));
@@ -58,12 +49,7 @@ struct Pool {
 impl Pool {
     fn new() -> Self {
         let windows = LaneWindows::default();
-        Self {
-            pool: Mempool::default(),
-            windows,
-            known: true,
-            height: 1,
-        }
+        Self { pool: Mempool::default(), windows, known: true, height: 1 }
     }
 
     fn admit(&mut self, submission: Submission) -> Result<ActId, SubmitRefusal> {
@@ -126,13 +112,7 @@ fn a_good_act_waits_is_proposed_decided_and_never_taken_again() {
     assert!(pool.pool.has_checked(&act(1, 1, 1).act));
 
     let body = pool.body(None);
-    assert_eq!(
-        body.acts()
-            .iter()
-            .map(SignedEnvelope::id)
-            .collect::<Vec<_>>(),
-        [id]
-    );
+    assert_eq!(body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>(), [id]);
     pool.decide(body);
     assert!(pool.pool.is_empty());
     assert_eq!(pool.admit(act(1, 1, 1)), Err(SubmitRefusal::Replayed(1)));
@@ -144,10 +124,7 @@ fn every_reason_to_refuse_an_act_has_its_name() {
     let with = |change: &dyn Fn(&mut Envelope)| {
         let mut envelope = envelope(1, 1, 1);
         change(&mut envelope);
-        Submission {
-            act: envelope.sign(&key(1)),
-            blobs: Vec::new(),
-        }
+        Submission { act: envelope.sign(&key(1)), blobs: Vec::new() }
     };
     let foreign = SimId(Digest::ZERO);
     let other_sim = pool.admit(with(&|e| e.sim = foreign));
@@ -159,10 +136,7 @@ fn every_reason_to_refuse_an_act_has_its_name() {
     let last_valid = Height(1_202);
     assert_eq!(far, Err(SubmitRefusal::TooFarAhead { last_valid, height }));
     let long = pool.admit(with(&|e| {
-        e.act = Act::Login {
-            name: "x".repeat(2_000),
-            look: Look::default(),
-        };
+        e.act = Act::Login { name: "x".repeat(2_000), look: Look::default() };
     }));
     assert!(matches!(long, Err(SubmitRefusal::TooLong(_))));
     let mut forged = act(1, 1, 1);
@@ -176,19 +150,10 @@ fn words_must_come_with_the_act_that_names_them_and_nothing_else() {
     let mut pool = Pool::new();
     let blob = |text: &str| Blob(text.as_bytes().to_vec());
     assert_eq!(pool.admit(say("hi", vec![])), Err(SubmitRefusal::BadBlob));
-    assert_eq!(
-        pool.admit(say("hi", vec![blob("ho")])),
-        Err(SubmitRefusal::BadBlob)
-    );
-    assert_eq!(
-        pool.admit(say("hi", vec![blob("hi"), blob("hi")])),
-        Err(SubmitRefusal::BadBlob)
-    );
+    assert_eq!(pool.admit(say("hi", vec![blob("ho")])), Err(SubmitRefusal::BadBlob));
+    assert_eq!(pool.admit(say("hi", vec![blob("hi"), blob("hi")])), Err(SubmitRefusal::BadBlob));
     let long = "x".repeat(limits::CHAT_BYTES_MAX + 1);
-    assert_eq!(
-        pool.admit(say(&long, vec![blob(&long)])),
-        Err(SubmitRefusal::BadBlob)
-    );
+    assert_eq!(pool.admit(say(&long, vec![blob(&long)])), Err(SubmitRefusal::BadBlob));
     let mut quiet = act(1, 1, 1);
     quiet.blobs.push(blob("free bytes"));
     assert_eq!(pool.admit(quiet), Err(SubmitRefusal::BadBlob));
@@ -203,9 +168,7 @@ fn an_author_that_floods_fills_only_its_own_share() {
     }
     let one_more = act(1, 1, AUTHOR_PENDING_MAX as u64 + 1);
     assert_eq!(pool.admit(one_more), Err(SubmitRefusal::QuotaExceeded));
-    let other = pool
-        .admit(act(2, 1, 1))
-        .expect("another author has its own share");
+    let other = pool.admit(act(2, 1, 1)).expect("another author has its own share");
 
     let body = pool.body(None);
     assert!(body.acts().iter().any(|act| act.id() == other));
@@ -224,10 +187,7 @@ fn strangers_of_one_connection_share_a_small_bucket() {
 
     let body = pool.body(None);
     pool.decide(body);
-    assert!(
-        pool.admit(act(98, 1, 1)).is_ok(),
-        "the bucket empties with the pool"
-    );
+    assert!(pool.admit(act(98, 1, 1)).is_ok(), "the bucket empties with the pool");
 }
 
 #[test]
@@ -248,13 +208,7 @@ fn acts_of_an_undecided_turn_are_not_proposed_again() {
     let late = pool.admit(act(1, 1, 2)).expect("good");
 
     let next = pool.body(Some(&undecided));
-    assert_eq!(
-        next.acts()
-            .iter()
-            .map(SignedEnvelope::id)
-            .collect::<Vec<_>>(),
-        [late]
-    );
+    assert_eq!(next.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>(), [late]);
 }
 
 #[test]
@@ -276,11 +230,7 @@ fn a_turn_takes_one_act_of_each_author_in_rotation_and_lanes_in_order() {
             .map(|act| act.envelope.seq.0)
             .collect();
         seqs.sort_unstable();
-        assert!(
-            (25..=26).contains(&seqs.len()),
-            "author {author} has {} places",
-            seqs.len()
-        );
+        assert!((25..=26).contains(&seqs.len()), "author {author} has {} places", seqs.len());
         assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
     }
 }

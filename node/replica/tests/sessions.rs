@@ -20,9 +20,7 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        Self {
-            sessions: Sessions::new(sim(), key(200).public(), 20, &[9; 32]),
-        }
+        Self { sessions: Sessions::new(sim(), key(200).public(), 20, &[9; 32]) }
     }
 
     fn connect(&mut self, client: u64) -> Challenge {
@@ -34,8 +32,7 @@ impl Server {
     }
 
     fn frame(&mut self, client: u64, frame: &[u8]) -> Option<Demand> {
-        self.sessions
-            .frame(ClientId(client), frame, Height(5), &Ed25519)
+        self.sessions.frame(ClientId(client), frame, Height(5), &Ed25519)
     }
 
     fn tell(&mut self, client: u64, message: &ClientMessage) -> Option<Demand> {
@@ -48,9 +45,9 @@ impl Server {
             .drain()
             .into_iter()
             .filter_map(|effect| match effect {
-                SessionEffect::Send {
-                    client: to, frame, ..
-                } if to.0 == client => Some(decode_server(&frame).expect("our own frame")),
+                SessionEffect::Send { client: to, frame, .. } if to.0 == client => {
+                    Some(decode_server(&frame).expect("our own frame"))
+                }
                 _ => None,
             })
             .collect()
@@ -58,14 +55,8 @@ impl Server {
 
     fn login(&mut self, client: u64, n: u8) {
         let challenge = self.connect(client);
-        self.tell(
-            client,
-            &ClientMessage::Hello(Hello::new(&challenge, &key(n))),
-        );
-        let welcome = Welcome {
-            height: Height(5),
-            turns_per_second: 20,
-        };
+        self.tell(client, &ClientMessage::Hello(Hello::new(&challenge, &key(n))));
+        let welcome = Welcome { height: Height(5), turns_per_second: 20 };
         assert_eq!(self.said(client), [ServerMessage::Welcome(welcome)]);
     }
 }
@@ -76,18 +67,9 @@ fn goodbye(why: Goodbye) -> Vec<ServerMessage> {
 
 fn submission(n: u8) -> Submission {
     let (author, act) = (key(n).public(), Act::Heartbeat);
-    let envelope = Envelope {
-        sim: sim(),
-        author,
-        lane: Lane(1),
-        seq: Seq(1),
-        last_valid: Height(9),
-        act,
-    };
-    Submission {
-        act: envelope.sign(&key(n)),
-        blobs: Vec::new(),
-    }
+    let envelope =
+        Envelope { sim: sim(), author, lane: Lane(1), seq: Seq(1), last_valid: Height(9), act };
+    Submission { act: envelope.sign(&key(n)), blobs: Vec::new() }
 }
 
 #[test]
@@ -98,13 +80,7 @@ fn a_signed_hello_opens_a_session_that_may_submit_and_ask() {
     let demand = server.tell(1, &ClientMessage::Submit(submission.clone()));
     assert_eq!(demand, Some(Demand::Submit(submission)));
     let question = Question::Players;
-    let demand = server.tell(
-        1,
-        &ClientMessage::Ask {
-            id: 3,
-            question: question.clone(),
-        },
-    );
+    let demand = server.tell(1, &ClientMessage::Ask { id: 3, question: question.clone() });
     assert_eq!(demand, Some(Demand::Ask { id: 3, question }));
     server.tell(1, &ClientMessage::Ping { token: 8 });
     assert_eq!(server.said(1), [ServerMessage::Pong { token: 8 }]);
@@ -135,10 +111,7 @@ fn a_hello_for_another_challenge_server_or_key_is_refused() {
 fn another_version_is_told_ours() {
     let mut server = Server::new();
     let challenge = server.connect(1);
-    let hello = Hello {
-        version: 99,
-        ..Hello::new(&challenge, &key(1))
-    };
+    let hello = Hello { version: 99, ..Hello::new(&challenge, &key(1)) };
     server.tell(1, &ClientMessage::Hello(hello));
     assert_eq!(server.said(1), goodbye(Goodbye::Version(VERSION)));
 }
@@ -176,13 +149,7 @@ fn a_second_session_of_one_key_takes_over_and_the_first_is_told() {
     server.tell(2, &ClientMessage::Hello(Hello::new(&challenge, &key(1))));
     let effects = server.sessions.drain();
     let told = effects.iter().any(|effect| {
-        matches!(
-            effect,
-            SessionEffect::Close {
-                client: ClientId(1),
-                why: Goodbye::OtherSession
-            }
-        )
+        matches!(effect, SessionEffect::Close { client: ClientId(1), why: Goodbye::OtherSession })
     });
     assert!(told, "{effects:?}");
     assert_eq!(server.sessions.len(), 1);
@@ -201,19 +168,10 @@ fn more_frames_than_fit_a_turn_are_answered_with_a_refusal_until_the_next() {
     }
     server.said(1);
     let submission = Box::new(submission(1));
-    assert_eq!(
-        server.tell(1, &ClientMessage::Submit(submission.clone())),
-        None
-    );
+    assert_eq!(server.tell(1, &ClientMessage::Submit(submission.clone())), None);
     let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
     assert_eq!(server.said(1), [ServerMessage::Refused { act, why }]);
-    server.tell(
-        1,
-        &ClientMessage::Ask {
-            id: 5,
-            question: Question::Players,
-        },
-    );
+    server.tell(1, &ClientMessage::Ask { id: 5, question: Question::Players });
     let answer = Box::new(Answer::Busy);
     assert_eq!(server.said(1), [ServerMessage::Answer { id: 5, answer }]);
 
@@ -235,8 +193,7 @@ fn a_full_server_says_so() {
 #[test]
 fn no_two_connections_get_the_same_nonce() {
     let mut server = Server::new();
-    let nonces: std::collections::BTreeSet<[u8; 32]> = (0..100)
-        .map(|client| server.connect(client).nonce)
-        .collect();
+    let nonces: std::collections::BTreeSet<[u8; 32]> =
+        (0..100).map(|client| server.connect(client).nonce).collect();
     assert_eq!(nonces.len(), 100);
 }

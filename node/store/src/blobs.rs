@@ -48,13 +48,7 @@ pub fn put_blob(disk: &mut dyn Disk, blob: &Blob) -> Result<BlobId, BlobError> {
 /// # Errors
 /// See [`BlobError`].
 pub fn get_blob(disk: &dyn ReadDisk, id: BlobId) -> Result<Option<Blob>, BlobError> {
-    let damaged = |damage| {
-        Err(BlobError::Damaged(Damaged {
-            file: file(id),
-            offset: 0,
-            damage,
-        }))
-    };
+    let damaged = |damage| Err(BlobError::Damaged(Damaged { file: file(id), offset: 0, damage }));
     let blob = match read_whole(disk, file(id), BLOB_BYTES_MAX as u64) {
         Ok(bytes) => Blob(bytes),
         Err(ReadWholeError::Disk(error)) if error.cause == Cause::NotFound => return Ok(None),

@@ -36,9 +36,6 @@ mod tests {
     fn two_sims_have_no_hash_in_common() {
         let origin = |name: &[u8]| Chain::origin(SimId(Digest::of("a test", name)));
         assert_ne!(origin(b"plaza"), origin(b"forest"));
-        assert_ne!(
-            origin(b"plaza").after(b"", b""),
-            origin(b"forest").after(b"", b"")
-        );
+        assert_ne!(origin(b"plaza").after(b"", b""), origin(b"forest").after(b"", b""));
     }
 }

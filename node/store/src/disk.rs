@@ -217,21 +217,13 @@ impl DiskError {
     /// An operation on a file that failed.
     #[must_use]
     pub const fn file(operation: Operation, file: FileName, cause: Cause) -> Self {
-        Self {
-            operation,
-            place: Place::File(file),
-            cause,
-        }
+        Self { operation, place: Place::File(file), cause }
     }
 
     /// An operation on a folder that failed.
     #[must_use]
     pub const fn folder(operation: Operation, folder: Folder, cause: Cause) -> Self {
-        Self {
-            operation,
-            place: Place::Folder(folder),
-            cause,
-        }
+        Self { operation, place: Place::Folder(folder), cause }
     }
 }
 

@@ -75,10 +75,7 @@ impl FileName {
     /// The finished file of a kind.
     #[must_use]
     pub const fn new(kind: FileKind) -> Self {
-        Self {
-            kind,
-            temporary: false,
-        }
+        Self { kind, temporary: false }
     }
 
     /// A segment of the log, counted from 0.
@@ -90,10 +87,7 @@ impl FileName {
     /// The unfinished form of this file.
     #[must_use]
     pub const fn temporary(self) -> Self {
-        Self {
-            kind: self.kind,
-            temporary: true,
-        }
+        Self { kind: self.kind, temporary: true }
     }
 
     /// Where it lies.

@@ -71,11 +71,7 @@ pub enum IdentityError {
 pub fn read_identity(disk: &dyn ReadDisk) -> Result<Option<Identity>, IdentityError> {
     let damaged = |offset, damage| {
         let file = FileName::IDENTITY;
-        Err(IdentityError::Damaged(Damaged {
-            file,
-            offset,
-            damage,
-        }))
+        Err(IdentityError::Damaged(Damaged { file, offset, damage }))
     };
     // Room for what a later version may hold, so that its version can be told.
     let bytes = match read_whole(disk, FileName::IDENTITY, 4_096) {
@@ -120,14 +116,12 @@ pub fn claim_identity(disk: &mut dyn Disk, own: &Identity) -> Result<bool, Ident
             disk.write_new(FileName::IDENTITY, &bytes)?;
             Ok(true)
         }
-        Some(found) if found.sim != own.sim => Err(IdentityError::ForeignSim {
-            found: found.sim,
-            expected: own.sim,
-        }),
-        Some(found) if found.server != own.server => Err(IdentityError::ForeignServer {
-            found: found.server,
-            expected: own.server,
-        }),
+        Some(found) if found.sim != own.sim => {
+            Err(IdentityError::ForeignSim { found: found.sim, expected: own.sim })
+        }
+        Some(found) if found.server != own.server => {
+            Err(IdentityError::ForeignServer { found: found.server, expected: own.server })
+        }
         Some(_) => {
             // It may have got its name just before the last process ended.
             disk.sync_dir(Folder::Top)?;

@@ -121,9 +121,7 @@ impl LogIndex {
     }
 
     fn segment_of(&self, position: Position) -> Option<usize> {
-        self.segments
-            .partition_point(|start| *start <= position)
-            .checked_sub(1)
+        self.segments.partition_point(|start| *start <= position).checked_sub(1)
     }
 
     pub(crate) fn tip(&self) -> Chain {
@@ -187,9 +185,7 @@ impl LogIndex {
         disk: &'a dyn ReadDisk,
         position: Position,
     ) -> Result<Records<'a>, ReadError> {
-        let after = self
-            .checkpoints
-            .partition_point(|checkpoint| checkpoint.position <= position);
+        let after = self.checkpoints.partition_point(|checkpoint| checkpoint.position <= position);
         let start = after.checked_sub(1).map(|at| &self.checkpoints[at]);
         let mut records = Records::new(self, disk, start);
         while records.position < position {
@@ -197,11 +193,7 @@ impl LogIndex {
                 break;
             }
         }
-        if records.position == position {
-            Ok(records)
-        } else {
-            Err(ReadError::NoRecord(position))
-        }
+        if records.position == position { Ok(records) } else { Err(ReadError::NoRecord(position)) }
     }
 
     /// The record that begins at `position`.
@@ -209,9 +201,7 @@ impl LogIndex {
     /// # Errors
     /// See [`ReadError`].
     pub fn read_at(&self, disk: &dyn ReadDisk, position: Position) -> Result<Record, ReadError> {
-        self.iter_from(disk, position)?
-            .next()
-            .unwrap_or(Err(ReadError::NoRecord(position)))
+        self.iter_from(disk, position)?.next().unwrap_or(Err(ReadError::NoRecord(position)))
     }
 
     /// The tagged records whose tag is at least `tag`, in order.
@@ -220,9 +210,7 @@ impl LogIndex {
         disk: &'a dyn ReadDisk,
         tag: u64,
     ) -> impl Iterator<Item = Result<Record, ReadError>> + 'a {
-        let after = self
-            .checkpoints
-            .partition_point(|checkpoint| checkpoint.tag_min <= tag);
+        let after = self.checkpoints.partition_point(|checkpoint| checkpoint.tag_min <= tag);
         let start = after.checked_sub(1).map(|at| &self.checkpoints[at]);
         Records::new(self, disk, start).filter(move |record| match record {
             Ok(record) => record.tag.is_some_and(|found| found >= tag),
@@ -276,11 +264,7 @@ impl<'a> Records<'a> {
         let number = self.index.segment_of(self.position);
         let number = number.expect("a log with records has a segment");
         let start = self.index.segments[number];
-        let end = *self
-            .index
-            .segments
-            .get(number + 1)
-            .unwrap_or(&self.index.end);
+        let end = *self.index.segments.get(number + 1).unwrap_or(&self.index.end);
         let offset = |position: Position| position.since(start) + SEGMENT_HEADER_BYTES as u64;
         let file = FileName::segment(number as u64);
         SegmentReader::new(self.disk, file, offset(self.position), offset(end))
@@ -311,11 +295,7 @@ impl<'a> Records<'a> {
             Step::Damaged(damage) => damage,
             Step::End => unreachable!("a segment has records up to where the next begins"),
         };
-        Err(ReadError::Damaged(Damaged {
-            file,
-            offset,
-            damage,
-        }))
+        Err(ReadError::Damaged(Damaged { file, offset, damage }))
     }
 }
 

@@ -96,12 +96,7 @@ impl Inode {
     }
 
     fn settle(&mut self, bytes: Vec<u8>) {
-        *self = Self {
-            settled: bytes.len(),
-            durable: bytes.clone(),
-            bytes,
-            doomed: Vec::new(),
-        };
+        *self = Self { settled: bytes.len(), durable: bytes.clone(), bytes, doomed: Vec::new() };
     }
 }
 
@@ -268,14 +263,9 @@ impl MemoryDisk {
     /// The first bytes of a file that every crash leaves; none while a crash could take its name.
     #[must_use]
     pub fn durable(&self, file: FileName) -> &[u8] {
-        let inode = self
-            .durable_names
-            .get(&file)
-            .filter(|at| self.names.get(&file) == Some(at));
+        let inode = self.durable_names.get(&file).filter(|at| self.names.get(&file) == Some(at));
         let inode = inode.and_then(|at| self.inodes.get(at));
-        inode.map_or(&[], |inode| {
-            &inode.durable[..inode.settled.min(inode.durable.len())]
-        })
+        inode.map_or(&[], |inode| &inode.durable[..inode.settled.min(inode.durable.len())])
     }
 
     /// Somebody puts these bytes into the file, durably, behind the store's back.

@@ -17,9 +17,7 @@ impl Position {
 
     /// Bytes from `earlier` to here.
     pub(crate) fn since(self, earlier: Self) -> u64 {
-        self.0
-            .checked_sub(earlier.0)
-            .expect("the other place is earlier")
+        self.0.checked_sub(earlier.0).expect("the other place is earlier")
     }
 }
 

@@ -29,14 +29,7 @@ pub(crate) struct SegmentReader<'a> {
 impl<'a> SegmentReader<'a> {
     /// Reads `file` from byte `at` to byte `end`.
     pub(crate) fn new(disk: &'a dyn ReadDisk, file: FileName, at: u64, end: u64) -> Self {
-        Self {
-            disk,
-            file,
-            at,
-            end,
-            buffer: Vec::new(),
-            buffer_at: at,
-        }
+        Self { disk, file, at, end, buffer: Vec::new(), buffer_at: at }
     }
 
     pub(crate) fn file(&self) -> FileName {

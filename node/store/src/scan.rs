@@ -86,26 +86,15 @@ pub struct Scan {
 /// See [`ScanError`]; each names the file, damage the byte too.
 pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
     let files = segment_files(disk)?;
-    let mut scanner = Scanner {
-        disk,
-        sim,
-        index: LogIndex::new(sim),
-        before: None,
-    };
+    let mut scanner = Scanner { disk, sim, index: LogIndex::new(sim), before: None };
     for (at, file) in files.iter().enumerate() {
         let last = at + 1 == files.len();
         let tail = scanner.segment(*file, last)?;
         if tail.is_some() {
-            return Ok(Scan {
-                index: scanner.index,
-                tail,
-            });
+            return Ok(Scan { index: scanner.index, tail });
         }
     }
-    Ok(Scan {
-        index: scanner.index,
-        tail: None,
-    })
+    Ok(Scan { index: scanner.index, tail: None })
 }
 
 /// All segments, from 0 on without a gap.
@@ -139,10 +128,7 @@ impl Scanner<'_> {
                 file,
                 offset: 0,
                 bytes: length,
-                damage: Damage::Length {
-                    found: length,
-                    expected: header_bytes,
-                },
+                damage: Damage::Length { found: length, expected: header_bytes },
                 intact_after: 0,
             }));
         }
@@ -169,13 +155,8 @@ impl Scanner<'_> {
     }
 
     fn header(&self, file: FileName) -> Result<(), ScanError> {
-        let damaged = |file, offset, damage| {
-            Err(ScanError::Damaged(Damaged {
-                file,
-                offset,
-                damage,
-            }))
-        };
+        let damaged =
+            |file, offset, damage| Err(ScanError::Damaged(Damaged { file, offset, damage }));
         let bytes = self.disk.read(file, 0, SEGMENT_HEADER_BYTES as u32)?;
         let header = match SegmentHeader::parse(&bytes) {
             Ok(header) => header,
@@ -183,11 +164,7 @@ impl Scanner<'_> {
             Err(SealError::Version(found)) => return Err(ScanError::Version { file, found }),
         };
         if header.sim != self.sim {
-            return Err(ScanError::ForeignSim {
-                file,
-                found: header.sim,
-                expected: self.sim,
-            });
+            return Err(ScanError::ForeignSim { file, found: header.sim, expected: self.sim });
         }
         if FileName::segment(header.number) != file {
             return damaged(file, MARK_BYTES as u64, Damage::OtherSegment(header.number));
@@ -222,18 +199,10 @@ impl Scanner<'_> {
             _ => torn::judge(self.disk, file, (offset, end), position, self.index.tip())?,
         };
         match verdict {
-            Verdict::Damaged => Err(ScanError::Damaged(Damaged {
-                file,
-                offset,
-                damage,
-            })),
-            Verdict::Torn { intact_after } => Ok(Some(TailReport {
-                file,
-                offset,
-                bytes: end - offset,
-                damage,
-                intact_after,
-            })),
+            Verdict::Damaged => Err(ScanError::Damaged(Damaged { file, offset, damage })),
+            Verdict::Torn { intact_after } => {
+                Ok(Some(TailReport { file, offset, bytes: end - offset, damage, intact_after }))
+            }
         }
     }
 }
@@ -268,11 +237,7 @@ mod tests {
 
         let (_, offset) = index.locate(index.end()).expect("it has a segment");
         let damage = Damage::TagOrder(6);
-        let damaged = Damaged {
-            file,
-            offset,
-            damage,
-        };
+        let damaged = Damaged { file, offset, damage };
         assert_eq!(found, ScanError::Damaged(damaged));
     }
 }

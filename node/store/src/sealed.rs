@@ -65,10 +65,9 @@ impl Seal {
                 let (found, expected) = (bytes.len() as u64, self.bytes() as u64);
                 damaged(0, Damage::Length { found, expected })
             }
-            _ => sealed(self.version).ok_or(SealError::Damaged {
-                offset: 0,
-                damage: Damage::Header,
-            }),
+            _ => {
+                sealed(self.version).ok_or(SealError::Damaged { offset: 0, damage: Damage::Header })
+            }
         }
     }
 

@@ -117,13 +117,7 @@ pub fn load_snapshot(
     root: Root,
 ) -> Result<Snapshot, SnapshotError> {
     let file = FileName::new(FileKind::Snapshot(height, root));
-    let damaged = |offset, damage| {
-        Err(SnapshotError::Damaged(Damaged {
-            file,
-            offset,
-            damage,
-        }))
-    };
+    let damaged = |offset, damage| Err(SnapshotError::Damaged(Damaged { file, offset, damage }));
     let header_bytes = SEAL.bytes();
     let mut bytes = match read_whole(disk, file, SNAPSHOT_BYTES_MAX + header_bytes as u64) {
         Ok(bytes) => bytes,
@@ -153,11 +147,7 @@ pub fn load_snapshot(
         // A whole snapshot under the name of another.
         return damaged(0, Damage::Header);
     }
-    Ok(Snapshot {
-        height,
-        root,
-        bytes: content,
-    })
+    Ok(Snapshot { height, root, bytes: content })
 }
 
 /// The newest snapshot that is whole, and what is wrong with the newer ones.
@@ -178,17 +168,11 @@ pub fn newest_snapshot(disk: &dyn ReadDisk) -> Result<Newest, DiskError> {
     for (height, root) in list_snapshots(disk)? {
         match load_snapshot(disk, height, root) {
             Ok(snapshot) => {
-                return Ok(Newest {
-                    snapshot: Some(snapshot),
-                    passed_over,
-                });
+                return Ok(Newest { snapshot: Some(snapshot), passed_over });
             }
             Err(SnapshotError::Disk(error)) if error.cause != Cause::NotFound => return Err(error),
             Err(error) => passed_over.push(error),
         }
     }
-    Ok(Newest {
-        snapshot: None,
-        passed_over,
-    })
+    Ok(Newest { snapshot: None, passed_over })
 }

@@ -19,10 +19,7 @@ impl Opening {
     /// With segments of [`SEGMENT_BYTES`].
     #[must_use]
     pub const fn new(identity: Identity) -> Self {
-        Self {
-            identity,
-            segment_bytes: SEGMENT_BYTES,
-        }
+        Self { identity, segment_bytes: SEGMENT_BYTES }
     }
 }
 
@@ -105,11 +102,7 @@ impl<D: Disk> Store<D> {
             synced,
             failed: false,
         };
-        Ok(Opened {
-            store,
-            first_start,
-            tail: recovered.tail,
-        })
+        Ok(Opened { store, first_start, tail: recovered.tail })
     }
 
     /// Recovers the log again, above all after a failure; returns what was cut off. All that is left
@@ -118,10 +111,7 @@ impl<D: Disk> Store<D> {
     /// # Errors
     /// See [`OpenError`]; a store that had failed stays so, and this may be tried again.
     pub fn reopen(&mut self) -> Result<Option<TailReport>, OpenError> {
-        let Opening {
-            identity,
-            segment_bytes,
-        } = self.opening;
+        let Opening { identity, segment_bytes } = self.opening;
         claim_identity(&mut self.disk, &identity)?;
         let recovered = recover(&mut self.disk, identity.sim)?;
         self.writer = recovered.writer.with_segment_bytes(segment_bytes);

@@ -61,13 +61,7 @@ impl<'a> Search<'a> {
                 .and_then(|header| bytes.get(..header.frame_bytes()));
             bad.extend(frame.map(|frame| computed_chain(frame, before)));
         }
-        Self {
-            bytes,
-            position,
-            bad,
-            stated: BTreeMap::new(),
-            budget: SEARCH_BYTES_MAX,
-        }
+        Self { bytes, position, bad, stated: BTreeMap::new(), budget: SEARCH_BYTES_MAX }
     }
 
     fn run(mut self) -> Verdict {
@@ -153,10 +147,7 @@ mod tests {
     fn whole_records_that_promise_nothing_are_part_of_the_torn_tail() {
         let intact_after = 2;
         assert_eq!(verdict(&tail([45, 90])), Verdict::Torn { intact_after });
-        assert_eq!(
-            verdict(&tail([45, u32::MAX])),
-            Verdict::Torn { intact_after }
-        );
+        assert_eq!(verdict(&tail([45, u32::MAX])), Verdict::Torn { intact_after });
     }
 
     #[test]

@@ -118,12 +118,7 @@ impl LogWriter {
     /// Continues the log that `index` is of, all of it durable.
     pub(crate) fn new(sim: SimId, index: LogIndex) -> Self {
         let synced = index.end();
-        Self {
-            sim,
-            segment_bytes: SEGMENT_BYTES,
-            index,
-            synced,
-        }
+        Self { sim, segment_bytes: SEGMENT_BYTES, index, synced }
     }
 
     /// Begins new segments where the last would grow past `bytes`, instead of [`SEGMENT_BYTES`],
@@ -165,13 +160,7 @@ impl LogWriter {
         };
         let bytes = header.frame(self.index.tip(), payload);
         self.index.push(&header);
-        Ok(Write {
-            file: self.last_file(),
-            begins,
-            bytes,
-            position,
-            end: self.index.end(),
-        })
+        Ok(Write { file: self.last_file(), begins, bytes, position, end: self.index.end() })
     }
 
     fn begin_segment(&mut self, frame_bytes: usize) -> Option<NewSegment> {
@@ -190,10 +179,7 @@ impl LogWriter {
         };
         self.index.begin_segment();
         self.synced = self.index.end();
-        Some(NewSegment {
-            seal,
-            header: header.bytes(),
-        })
+        Some(NewSegment { seal, header: header.bytes() })
     }
 
     fn last_file(&self) -> FileName {
@@ -269,16 +255,9 @@ mod tests {
 
         let second = writer.append(1, None, &[7; 100]).expect("a record");
 
-        let seal = second
-            .begins
-            .expect("a segment")
-            .seal
-            .expect("one before it");
+        let seal = second.begins.expect("a segment").seal.expect("one before it");
         assert_eq!((seal.file, seal.end), (first.file, first.end));
-        assert_eq!(
-            seal.length as usize,
-            SEGMENT_HEADER_BYTES + first.bytes.len()
-        );
+        assert_eq!(seal.length as usize, SEGMENT_HEADER_BYTES + first.bytes.len());
         assert_eq!(writer.synced(), second.position);
         assert_eq!(second.file, FileName::segment(1));
     }

@@ -78,22 +78,13 @@ fn gaps(half: Vector, seen: &Seen) -> [Q20; 2] {
 /// The manifold for a known axis, from the reference rectangle to the other.
 fn clip(reference: Rect<'_>, seen: &Seen, across_y: bool, axis: u8, margin: Q20) -> Manifold {
     let (solid, half) = reference;
-    let offset = if across_y {
-        seen.position.y
-    } else {
-        seen.position.x
-    };
-    let side = Side {
-        across_y,
-        negative: offset < Q20::ZERO,
-    };
+    let offset = if across_y { seen.position.y } else { seen.position.x };
+    let side = Side { across_y, negative: offset < Q20::ZERO };
     let (corners, face) = facing_side(seen, side.normal());
     let limit = if across_y { half.x } else { half.y };
     let depth = if across_y { half.y } else { half.x };
-    let mut manifold = Manifold {
-        normal: side.normal().turned(solid.facing),
-        ..Manifold::default()
-    };
+    let mut manifold =
+        Manifold { normal: side.normal().turned(solid.facing), ..Manifold::default() };
     let Some(points) = clipped(corners, limit, across_y) else {
         return Manifold::default();
     };

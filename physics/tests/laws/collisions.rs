@@ -12,10 +12,7 @@ fn momentum(region: &Region, ids: &[u64]) -> (i128, i128) {
     };
     let parts = ids.iter().map(|&id| {
         let body = body(region, id);
-        (
-            of(body.velocity().x, body.mass()),
-            of(body.velocity().y, body.mass()),
-        )
+        (of(body.velocity().x, body.mass()), of(body.velocity().y, body.mass()))
     });
     parts.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
 }
@@ -31,10 +28,7 @@ fn a_hit_between_two_bodies_keeps_their_momentum() {
                 restitution: cm(restitution),
                 ..moving(circle(30), at(0, 0))
             };
-            let b = BodySpec {
-                mass: Fx::from_int(mass_b),
-                ..moving(rect(40, 30), at(150, 25))
-            };
+            let b = BodySpec { mass: Fx::from_int(mass_b), ..moving(rect(40, 30), at(150, 25)) };
             put(&mut region, 1, a);
             put(&mut region, 2, b);
             let before = momentum(&region, &[1, 2]);
@@ -46,10 +40,7 @@ fn a_hit_between_two_bodies_keeps_their_momentum() {
             // A ten-thousandth of a newton second for each kilogram that took part.
             let tolerance = i128::from(mass_a + mass_b) * (1 << 48) / 10_000;
             let off = (after.0 - before.0).abs().max((after.1 - before.1).abs());
-            assert!(
-                off <= tolerance,
-                "{mass_a} {mass_b} {restitution}: off by {off}"
-            );
+            assert!(off <= tolerance, "{mass_a} {mass_b} {restitution}: off by {off}");
         }
     }
 }
@@ -57,28 +48,15 @@ fn a_hit_between_two_bodies_keeps_their_momentum() {
 #[test]
 fn a_head_on_hit_of_equal_balls_swaps_their_velocities() {
     let mut region = Region::new();
-    let ball = |place| BodySpec {
-        restitution: Fx::ONE,
-        ..moving(circle(30), place)
-    };
-    put(
-        &mut region,
-        1,
-        BodySpec {
-            velocity: at(400, 0),
-            ..ball(at(0, 0))
-        },
-    );
+    let ball = |place| BodySpec { restitution: Fx::ONE, ..moving(circle(30), place) };
+    put(&mut region, 1, BodySpec { velocity: at(400, 0), ..ball(at(0, 0)) });
     put(&mut region, 2, ball(at(100, 0)));
 
     run(&mut region, 30);
 
     let (first, second) = (body(&region, 1).velocity(), body(&region, 2).velocity());
     assert!(first.x.saturating_abs() < cm(1), "{first:?}");
-    assert!(
-        second.x.saturating_sub(cm(400)).saturating_abs() < cm(1),
-        "{second:?}"
-    );
+    assert!(second.x.saturating_sub(cm(400)).saturating_abs() < cm(1), "{second:?}");
 }
 
 #[test]
@@ -116,10 +94,7 @@ fn balls_that_bounce_without_loss_keep_their_energy() {
         put(&mut region, 10 + place as u64, ball);
     }
     let energy = |region: &Region| -> i64 {
-        let squares = region
-            .bodies()
-            .iter()
-            .map(|body| body.velocity().length_squared());
+        let squares = region.bodies().iter().map(|body| body.velocity().length_squared());
         squares.map(|square| square.to_bits() >> 16).sum()
     };
     let before = energy(&region);
@@ -136,10 +111,7 @@ fn balls_that_bounce_without_loss_keep_their_energy() {
 #[test]
 fn a_heavy_crate_takes_the_momentum_of_light_balls() {
     let mut region = Region::new();
-    let heavy = BodySpec {
-        mass: Fx::from_int(500),
-        ..moving(rect(50, 50), at(0, 0))
-    };
+    let heavy = BodySpec { mass: Fx::from_int(500), ..moving(rect(50, 50), at(0, 0)) };
     put(&mut region, 1, heavy);
     for id in 2..12_i64 {
         let ball = BodySpec {
@@ -155,9 +127,7 @@ fn a_heavy_crate_takes_the_momentum_of_light_balls() {
     // Ten balls of a tenth of a kilogram at 10 m/s: 10 kg m/s for 501 kg, or twice as much if they
     // all came back as fast, which without restitution they do not.
     let speed = body(&region, 1).velocity().x;
-    let off = speed
-        .saturating_sub(Fx::from_ratio(10, 501))
-        .saturating_abs();
+    let off = speed.saturating_sub(Fx::from_ratio(10, 501)).saturating_abs();
     assert!(off < Fx::from_ratio(1, 1_000), "{speed} m/s");
     for id in 2..12 {
         assert!(body(&region, id).velocity().length() < Fx::from_int(10));
@@ -167,10 +137,7 @@ fn a_heavy_crate_takes_the_momentum_of_light_balls() {
 fn bodies_placed_into_each_other_come_apart_gently() {
     let mut region = Region::new();
     for id in 1..=6 {
-        let damped = BodySpec {
-            linear_damping: cm(300),
-            ..moving(rect(30, 30), at(0, id * 3))
-        };
+        let damped = BodySpec { linear_damping: cm(300), ..moving(rect(30, 30), at(0, id * 3)) };
         put(&mut region, id as u64, damped);
     }
 
@@ -183,9 +150,7 @@ fn bodies_placed_into_each_other_come_apart_gently() {
     }
 
     let turned_apart = |a: u64, b: u64| {
-        let way = body(&region, a)
-            .position()
-            .saturating_sub(body(&region, b).position());
+        let way = body(&region, a).position().saturating_sub(body(&region, b).position());
         way.length() > cm(55)
     };
     assert!((1..=6).all(|a| (1..a).all(|b| turned_apart(a, b))));
@@ -194,14 +159,7 @@ fn bodies_placed_into_each_other_come_apart_gently() {
 #[test]
 fn nothing_slows_down_without_damping_and_touch() {
     let mut region = Region::new();
-    put(
-        &mut region,
-        1,
-        BodySpec {
-            velocity: at(123, -45),
-            ..moving(circle(30), at(0, 0))
-        },
-    );
+    put(&mut region, 1, BodySpec { velocity: at(123, -45), ..moving(circle(30), at(0, 0)) });
     let before = body(&region, 1).velocity();
 
     run(&mut region, 600);

@@ -29,11 +29,7 @@ fn a_name_is_taken_once() {
 fn a_region_holds_so_many_bodies_and_no_more() {
     let mut region = Region::new();
     for id in 0..limits::BODIES_MAX as u64 {
-        put(
-            &mut region,
-            id,
-            moving(circle(30), at(id as i64 % 64 * 100, id as i64 / 64 * 100)),
-        );
+        put(&mut region, id, moving(circle(30), at(id as i64 % 64 * 100, id as i64 / 64 * 100)));
     }
     let beyond = ObjectId(u64::MAX);
     let refused = region.insert(beyond, &moving(circle(30), at(0, 0)));
@@ -48,11 +44,7 @@ fn a_heap_in_one_place_is_looked_at_in_so_many_pairs_and_no_more() {
     for heap in [most, most + 1, 300] {
         let mut region = Region::new();
         for id in 0..heap as u64 {
-            put(
-                &mut region,
-                id,
-                moving(circle(100), at(id as i64 % 7, id as i64 % 5)),
-            );
+            put(&mut region, id, moving(circle(100), at(id as i64 % 7, id as i64 % 5)));
         }
 
         let pairs = region.step().len();
@@ -68,25 +60,11 @@ fn a_heap_in_one_place_is_looked_at_in_so_many_pairs_and_no_more() {
 fn a_heap_costs_nobody_else_a_wall() {
     let mut region = Region::new();
     put(&mut region, 1, fixed(rect(10, 300), at(100, 0)));
-    put(
-        &mut region,
-        2,
-        BodySpec {
-            velocity: at(300, 0),
-            ..moving(circle(20), at(0, 0))
-        },
-    );
+    put(&mut region, 2, BodySpec { velocity: at(300, 0), ..moving(circle(20), at(0, 0)) });
     for id in 10..210 {
         // Larger ones, all around the one that runs against the wall.
         put(&mut region, id, moving(circle(30), at(-10, id as i64 % 10)));
-        put(
-            &mut region,
-            1_000 + id,
-            BodySpec {
-                sensor: true,
-                ..fixed(rect(200, 200), at(0, 0))
-            },
-        );
+        put(&mut region, 1_000 + id, BodySpec { sensor: true, ..fixed(rect(200, 200), at(0, 0)) });
     }
 
     for _ in 0..120 {
@@ -106,27 +84,16 @@ fn sizes_out_of_range_are_refused_and_those_at_the_limits_are_not() {
         let insert = |size: Fx| {
             let round = Shape::Circle { radius: size };
             let first = Region::new().insert(ONE, &BodySpec::new(round, motion, Vec2::ZERO));
-            let slab = Shape::Rect {
-                half: Vec2::new(Fx::ONE, size),
-            };
+            let slab = Shape::Rect { half: Vec2::new(Fx::ONE, size) };
             let second = Region::new().insert(ONE, &BodySpec::new(slab, motion, Vec2::ZERO));
             assert_eq!(first, second);
             first
         };
-        let refusal = |size| {
-            InsertError::Size(SizeError {
-                size,
-                limit: greatest,
-                motion,
-            })
-        };
+        let refusal = |size| InsertError::Size(SizeError { size, limit: greatest, motion });
         for size in [least, greatest] {
             assert_eq!(insert(size), Ok(()));
         }
-        let (below, above) = (
-            least.saturating_sub(Fx::ULP),
-            greatest.saturating_add(Fx::ULP),
-        );
+        let (below, above) = (least.saturating_sub(Fx::ULP), greatest.saturating_add(Fx::ULP));
         for size in [below, above, Fx::ZERO, Fx::MIN, Fx::MAX] {
             assert_eq!(insert(size), Err(refusal(size)));
         }
@@ -137,19 +104,13 @@ fn sizes_out_of_range_are_refused_and_those_at_the_limits_are_not() {
 fn the_error_of_a_size_names_it() {
     let refused = Region::new().insert(ONE, &moving(circle(2_000), at(0, 0)));
     let text = refused.map_err(|error| error.to_string());
-    assert_eq!(
-        text,
-        Err("a size of 20 m is not in 0.0625..=16 m for a dynamic body".to_owned())
-    );
+    assert_eq!(text, Err("a size of 20 m is not in 0.0625..=16 m for a dynamic body".to_owned()));
 }
 
 #[test]
 fn whatever_else_is_too_much_is_moved_into_the_limits() {
     let wild = BodySpec {
-        pose: Pose {
-            position: Vec2::new(Fx::MAX, Fx::MIN),
-            angle: Angle::HALF,
-        },
+        pose: Pose { position: Vec2::new(Fx::MAX, Fx::MIN), angle: Angle::HALF },
         velocity: Vec2::new(Fx::MAX, Fx::ZERO),
         spin: Fx::MIN,
         mass: Fx::MAX,
@@ -169,40 +130,22 @@ fn whatever_else_is_too_much_is_moved_into_the_limits() {
     assert_eq!(ball.angle(), Angle::HALF);
     region.step();
 
-    let light = one(BodySpec {
-        mass: Fx::ZERO,
-        ..moving(circle(50), at(0, 0))
-    });
+    let light = one(BodySpec { mass: Fx::ZERO, ..moving(circle(50), at(0, 0)) });
     assert_eq!(body(&light, 1).mass(), limits::MASS_MIN);
 }
 
 #[test]
 fn no_speed_is_above_the_limit_and_a_small_body_has_a_lower_one() {
     let fast = at(3_000, 4_000);
-    for (size, greatest) in [
-        (100, limits::SPEED_MAX),
-        (10, Fx::from_int(24)),
-        (7, cm(1_680)),
-    ] {
+    for (size, greatest) in [(100, limits::SPEED_MAX), (10, Fx::from_int(24)), (7, cm(1_680))] {
         let mut region = one(moving(circle(size), at(0, 0)));
         region.set_velocity(ONE, fast).expect("it moves");
         let speed = body(&region, 1).velocity().length();
         let most = body(&region, 1).speed_max();
-        assert!(
-            speed <= most && speed > most.saturating_sub(cm(1)),
-            "{size}: {speed}"
-        );
-        assert!(
-            body(&region, 1)
-                .speed_max()
-                .saturating_sub(greatest)
-                .saturating_abs()
-                < cm(1)
-        );
+        assert!(speed <= most && speed > most.saturating_sub(cm(1)), "{size}: {speed}");
+        assert!(body(&region, 1).speed_max().saturating_sub(greatest).saturating_abs() < cm(1));
         for _ in 0..100 {
-            region
-                .impulse(ONE, Vec2::new(Fx::MAX, Fx::MIN))
-                .expect("it is dynamic");
+            region.impulse(ONE, Vec2::new(Fx::MAX, Fx::MIN)).expect("it is dynamic");
             region.step();
             assert!(body(&region, 1).velocity().length() <= most);
         }
@@ -222,10 +165,7 @@ fn no_spin_is_above_the_limit_and_a_large_body_has_a_lower_one() {
 
 #[test]
 fn an_impulse_changes_the_velocity_by_itself_over_the_mass() {
-    let mut region = one(BodySpec {
-        mass: Fx::from_int(4),
-        ..moving(circle(50), at(0, 0))
-    });
+    let mut region = one(BodySpec { mass: Fx::from_int(4), ..moving(circle(50), at(0, 0)) });
     region.impulse(ONE, at(600, -200)).expect("it is dynamic");
     assert_eq!(body(&region, 1).velocity(), at(150, -50));
 }
@@ -236,32 +176,17 @@ fn whoever_is_not_there_is_named() {
     let missing = Missing(ONE);
     assert_eq!(region.remove(ONE), Err(missing));
     assert_eq!(region.set_pose(ONE, Pose::default()), Err(missing));
-    assert_eq!(
-        region.set_velocity(ONE, Vec2::X),
-        Err(VelocityError::Missing(missing))
-    );
-    assert_eq!(
-        region.set_spin(ONE, Fx::ONE),
-        Err(VelocityError::Missing(missing))
-    );
-    assert_eq!(
-        region.impulse(ONE, Vec2::X),
-        Err(ImpulseError::Missing(missing))
-    );
-    assert_eq!(
-        region.set_motion(ONE, Motion::Static),
-        Err(MotionError::Missing(missing))
-    );
+    assert_eq!(region.set_velocity(ONE, Vec2::X), Err(VelocityError::Missing(missing)));
+    assert_eq!(region.set_spin(ONE, Fx::ONE), Err(VelocityError::Missing(missing)));
+    assert_eq!(region.impulse(ONE, Vec2::X), Err(ImpulseError::Missing(missing)));
+    assert_eq!(region.set_motion(ONE, Motion::Static), Err(MotionError::Missing(missing)));
     assert_eq!(missing.to_string(), "object 1 has no body");
 }
 
 #[test]
 fn only_what_can_move_is_moved() {
     let mut wall = one(fixed(rect(100, 10), at(0, 0)));
-    assert_eq!(
-        wall.set_velocity(ONE, Vec2::X),
-        Err(VelocityError::Static(ONE))
-    );
+    assert_eq!(wall.set_velocity(ONE, Vec2::X), Err(VelocityError::Static(ONE)));
     assert_eq!(wall.set_spin(ONE, Fx::ONE), Err(VelocityError::Static(ONE)));
     let not_dynamic = |motion| Err(ImpulseError::NotDynamic { id: ONE, motion });
     assert_eq!(wall.impulse(ONE, Vec2::X), not_dynamic(Motion::Static));
@@ -278,45 +203,22 @@ fn a_large_wall_cannot_become_a_moving_body() {
         limit: limits::MOVING_SIZE_MAX,
         motion: Motion::Dynamic,
     };
-    assert_eq!(
-        region.set_motion(ONE, Motion::Dynamic),
-        Err(MotionError::Size(error))
-    );
+    assert_eq!(region.set_motion(ONE, Motion::Dynamic), Err(MotionError::Size(error)));
     assert_eq!(body(&region, 1).motion(), Motion::Static);
 }
 
 #[test]
 fn a_body_that_becomes_static_stops_and_one_that_becomes_dynamic_is_pushed() {
-    let mut region = one(BodySpec {
-        velocity: at(100, 0),
-        ..moving(rect(20, 20), at(0, 0))
-    });
+    let mut region = one(BodySpec { velocity: at(100, 0), ..moving(rect(20, 20), at(0, 0)) });
     region.set_motion(ONE, Motion::Static).expect("it is small");
-    put(
-        &mut region,
-        2,
-        BodySpec {
-            velocity: at(200, 0),
-            ..moving(circle(20), at(-100, 0))
-        },
-    );
+    put(&mut region, 2, BodySpec { velocity: at(200, 0), ..moving(circle(20), at(-100, 0)) });
     for _ in 0..60 {
         region.step();
     }
-    assert_eq!(
-        body(&region, 1).pose(),
-        Pose {
-            position: at(0, 0),
-            angle: Angle::ZERO
-        }
-    );
+    assert_eq!(body(&region, 1).pose(), Pose { position: at(0, 0), angle: Angle::ZERO });
 
-    region
-        .set_motion(ONE, Motion::Dynamic)
-        .expect("it is small");
-    region
-        .set_velocity(ObjectId(2), at(200, 0))
-        .expect("it moves");
+    region.set_motion(ONE, Motion::Dynamic).expect("it is small");
+    region.set_velocity(ObjectId(2), at(200, 0)).expect("it moves");
     for _ in 0..60 {
         region.step();
     }
@@ -330,17 +232,10 @@ fn a_wall_put_onto_a_resting_crate_pushes_it_out() {
     while !region.is_still() {
         region.step();
     }
-    let pose = Pose {
-        position: at(40, 0),
-        angle: Angle::ZERO,
-    };
+    let pose = Pose { position: at(40, 0), angle: Angle::ZERO };
     region.set_pose(ObjectId(2), pose).expect("it is there");
     for _ in 0..120 {
         region.step();
     }
-    assert!(
-        body(&region, 1).position().x < cm(-18),
-        "{}",
-        body(&region, 1).position()
-    );
+    assert!(body(&region, 1).position().x < cm(-18), "{}", body(&region, 1).position());
 }

@@ -45,14 +45,8 @@ fn the_order_of_commands_on_different_bodies_makes_no_difference() {
 
     for step in 0..200 {
         let touches = regions.each_mut().map(Region::step);
-        assert!(
-            touches.windows(2).all(|pair| pair[0] == pair[1]),
-            "step {step}"
-        );
-        assert!(
-            regions.windows(2).all(|pair| pair[0] == pair[1]),
-            "step {step}"
-        );
+        assert!(touches.windows(2).all(|pair| pair[0] == pair[1]), "step {step}");
+        assert!(regions.windows(2).all(|pair| pair[0] == pair[1]), "step {step}");
     }
 }
 
@@ -60,14 +54,7 @@ fn the_order_of_commands_on_different_bodies_makes_no_difference() {
 fn bodies_out_of_each_others_reach_do_not_influence_each_other() {
     let duel = |region: &mut Region, first: u64, y: i64| {
         let ball = |place| moving(circle(25), place);
-        put(
-            region,
-            first,
-            BodySpec {
-                velocity: at(300, 10),
-                ..ball(at(0, y))
-            },
-        );
+        put(region, first, BodySpec { velocity: at(300, 10), ..ball(at(0, y)) });
         put(region, first + 1, ball(at(100, y)));
     };
     let mut alone = Region::new();

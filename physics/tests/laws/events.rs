@@ -19,15 +19,8 @@ fn beginnings_come_before_ends_and_both_in_id_order() {
         let mut region = (scene.build)();
         for step in 0..400 {
             let touches = scene.step(&mut region, step);
-            let keys: Vec<_> = touches
-                .iter()
-                .map(|touch| (!began(touch), touch.pair()))
-                .collect();
-            assert!(
-                keys.windows(2).all(|pair| pair[0] < pair[1]),
-                "{} {step}",
-                scene.name
-            );
+            let keys: Vec<_> = touches.iter().map(|touch| (!began(touch), touch.pair())).collect();
+            assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{} {step}", scene.name);
             assert!(touches.iter().all(|touch| touch.pair().0 < touch.pair().1));
             both += usize::from(keys.windows(2).any(|pair| pair[0].0 != pair[1].0));
         }
@@ -51,11 +44,8 @@ fn every_touch_begins_once_and_ends_once_and_the_contacts_say_the_same() {
                 assert!(changed, "{} {step}: {touch:?} twice", scene.name);
                 told += 1;
             }
-            let listed: BTreeSet<_> = region
-                .contacts()
-                .iter()
-                .map(|contact| contact.pair())
-                .collect();
+            let listed: BTreeSet<_> =
+                region.contacts().iter().map(|contact| contact.pair()).collect();
             assert_eq!(listed, touching, "{} {step}", scene.name);
         }
         assert!(told > 20, "{}: only {told} events", scene.name);
@@ -65,47 +55,27 @@ fn every_touch_begins_once_and_ends_once_and_the_contacts_say_the_same() {
 #[test]
 fn a_hit_is_told_with_its_place_and_impulse() {
     let mut region = Region::new();
-    let ball = BodySpec {
-        mass: Fx::from_int(3),
-        velocity: at(200, 0),
-        ..moving(circle(30), at(0, 0))
-    };
+    let ball =
+        BodySpec { mass: Fx::from_int(3), velocity: at(200, 0), ..moving(circle(30), at(0, 0)) };
     put(&mut region, 7, ball);
     put(&mut region, 4, fixed(rect(10, 200), at(100, 0)));
 
     let touches: Vec<Touch> = (0..60).flat_map(|_| region.step()).collect();
 
-    let [
-        Touch::Began {
-            a,
-            b,
-            point,
-            impulse,
-        },
-    ] = touches[..]
-    else {
+    let [Touch::Began { a, b, point, impulse }] = touches[..] else {
         panic!("one beginning was expected: {touches:?}");
     };
     assert_eq!((a, b), (ObjectId(4), ObjectId(7)));
-    assert!(
-        point.saturating_sub(at(90, 0)).length() < cm(2),
-        "at {point}"
-    );
+    assert!(point.saturating_sub(at(90, 0)).length() < cm(2), "at {point}");
     // 3 kg were stopped from 2 m/s.
-    assert!(
-        impulse.saturating_sub(Fx::from_int(6)).saturating_abs() < cm(10),
-        "{impulse} N s"
-    );
+    assert!(impulse.saturating_sub(Fx::from_int(6)).saturating_abs() < cm(10), "{impulse} N s");
 }
 
 #[test]
 fn a_bounce_is_told_with_the_whole_impulse() {
     let mut region = Region::new();
-    let ball = BodySpec {
-        velocity: at(200, 0),
-        restitution: Fx::ONE,
-        ..moving(circle(30), at(0, 0))
-    };
+    let ball =
+        BodySpec { velocity: at(200, 0), restitution: Fx::ONE, ..moving(circle(30), at(0, 0)) };
     put(&mut region, 7, ball);
     put(&mut region, 4, fixed(rect(10, 200), at(100, 0)));
 
@@ -114,40 +84,16 @@ fn a_bounce_is_told_with_the_whole_impulse() {
     let [Touch::Began { impulse, .. }, Touch::Ended { .. }] = touches[..] else {
         panic!("a beginning and an end were expected: {touches:?}");
     };
-    assert!(
-        impulse.saturating_sub(Fx::from_int(4)).saturating_abs() < cm(10),
-        "{impulse} N s"
-    );
+    assert!(impulse.saturating_sub(Fx::from_int(4)).saturating_abs() < cm(10), "{impulse} N s");
 }
 
 #[test]
 fn a_sensor_notices_who_passes_and_stops_nobody() {
     let mut region = Region::new();
-    put(
-        &mut region,
-        1,
-        BodySpec {
-            sensor: true,
-            ..fixed(rect(50, 50), at(0, 0))
-        },
-    );
-    put(
-        &mut region,
-        2,
-        BodySpec {
-            velocity: at(300, 0),
-            ..moving(circle(30), at(-200, 0))
-        },
-    );
+    put(&mut region, 1, BodySpec { sensor: true, ..fixed(rect(50, 50), at(0, 0)) });
+    put(&mut region, 2, BodySpec { velocity: at(300, 0), ..moving(circle(30), at(-200, 0)) });
     // Another sensor and a wall are none of its business.
-    put(
-        &mut region,
-        3,
-        BodySpec {
-            sensor: true,
-            ..fixed(circle(50), at(0, 0))
-        },
-    );
+    put(&mut region, 3, BodySpec { sensor: true, ..fixed(circle(50), at(0, 0)) });
     put(&mut region, 4, fixed(rect(10, 10), at(42, 42)));
     let mut cart = BodySpec::new(rect(20, 20), Motion::Kinematic, at(0, -200));
     cart.velocity = at(0, 300);
@@ -155,11 +101,7 @@ fn a_sensor_notices_who_passes_and_stops_nobody() {
 
     let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();
 
-    let of = |id| {
-        touches
-            .iter()
-            .filter(move |touch| touch.pair() == (ObjectId(1), ObjectId(id)))
-    };
+    let of = |id| touches.iter().filter(move |touch| touch.pair() == (ObjectId(1), ObjectId(id)));
     for id in [2, 5] {
         let story: Vec<bool> = of(id).map(began).collect();
         assert_eq!(story, [true, false], "object {id}");
@@ -172,14 +114,7 @@ fn a_sensor_notices_who_passes_and_stops_nobody() {
 #[test]
 fn a_sensor_notices_a_body_that_rests_inside_it_once() {
     let mut region = Region::new();
-    put(
-        &mut region,
-        1,
-        BodySpec {
-            sensor: true,
-            ..fixed(rect(50, 50), at(0, 0))
-        },
-    );
+    put(&mut region, 1, BodySpec { sensor: true, ..fixed(rect(50, 50), at(0, 0)) });
     put(&mut region, 2, moving(circle(30), at(0, 0)));
 
     let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();
@@ -203,10 +138,7 @@ fn what_is_taken_away_ends_its_touches_also_if_both_go() {
     region.remove(ObjectId(1)).expect("it is there");
     region.remove(ObjectId(2)).expect("it is there");
 
-    let ended = [(1, 2), (2, 3)].map(|(a, b)| Touch::Ended {
-        a: ObjectId(a),
-        b: ObjectId(b),
-    });
+    let ended = [(1, 2), (2, 3)].map(|(a, b)| Touch::Ended { a: ObjectId(a), b: ObjectId(b) });
     assert_eq!(region.step(), ended);
     assert_eq!(region.step(), []);
 }
@@ -215,18 +147,13 @@ fn what_is_taken_away_ends_its_touches_also_if_both_go() {
 fn a_crate_at_rest_against_a_wall_is_told_once() {
     let mut region = Region::new();
     yard(&mut region, 200);
-    let crate_ = BodySpec {
-        velocity: at(150, 0),
-        ..moving(rect(40, 40), at(100, 0))
-    };
+    let crate_ = BodySpec { velocity: at(150, 0), ..moving(rect(40, 40), at(100, 0)) };
     put(&mut region, 9, crate_);
 
     let touches: Vec<Touch> = (0..600)
         .flat_map(|_| {
             // Somebody leans on it.
-            region
-                .impulse(ObjectId(9), Vec2::new(cm(2), Fx::ZERO))
-                .expect("it is dynamic");
+            region.impulse(ObjectId(9), Vec2::new(cm(2), Fx::ZERO)).expect("it is dynamic");
             region.step()
         })
         .collect();

@@ -38,10 +38,5 @@ fn the_scenes_have_their_digests() {
         let digest = hasher.finalize().to_hex();
         (scene.name, digest[..16].to_owned())
     });
-    assert_eq!(
-        found
-            .each_ref()
-            .map(|(name, digest)| (*name, digest.as_str())),
-        GOLDEN
-    );
+    assert_eq!(found.each_ref().map(|(name, digest)| (*name, digest.as_str())), GOLDEN);
 }

@@ -12,11 +12,7 @@ fn scattered(seed: u64) -> Region {
     for id in 0..200 {
         // On a grid of half metres, so that many distances are equal.
         let mut side = || dice.below(41) as i64 * 50 - 1_000;
-        put(
-            &mut region,
-            id * 3 % 601,
-            moving(circle(10), at(side(), side())),
-        );
+        put(&mut region, id * 3 % 601, moving(circle(10), at(side(), side())));
     }
     region
 }
@@ -30,10 +26,7 @@ fn the_nearest_come_first_and_equals_in_id_order() {
         let found = region.nearby(center, radius, 1_000);
 
         let keys: Vec<_> = found.iter().map(|near| (near.distance, near.id)).collect();
-        assert!(
-            keys.windows(2).all(|pair| pair[0] < pair[1]),
-            "seed {seed}: {keys:?}"
-        );
+        assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "seed {seed}: {keys:?}");
         let mut expected: Vec<ObjectId> = region
             .bodies()
             .iter()
@@ -57,10 +50,7 @@ fn a_query_names_no_more_than_its_limit() {
     }
     let found = region.nearby(Vec2::ZERO, Fx::ONE, usize::MAX);
     assert_eq!(found.len(), limits::NEARBY_MAX);
-    assert_eq!(
-        found.last().map(|near| near.id),
-        Some(ObjectId(limits::NEARBY_MAX as u64 - 1))
-    );
+    assert_eq!(found.last().map(|near| near.id), Some(ObjectId(limits::NEARBY_MAX as u64 - 1)));
 }
 
 #[test]
@@ -87,26 +77,9 @@ fn a_point_is_in_the_bodies_that_cover_it() {
     let mut region = Region::new();
     put(&mut region, 1, fixed(circle(100), at(0, 0)));
     let slab = fixed(rect(200, 10), at(0, 0));
-    let turned = Pose {
-        position: at(0, 0),
-        angle: Angle::EIGHTH,
-    };
-    put(
-        &mut region,
-        2,
-        BodySpec {
-            pose: turned,
-            ..slab
-        },
-    );
-    put(
-        &mut region,
-        3,
-        BodySpec {
-            sensor: true,
-            ..fixed(rect(500, 500), at(400, 400))
-        },
-    );
+    let turned = Pose { position: at(0, 0), angle: Angle::EIGHTH };
+    put(&mut region, 2, BodySpec { pose: turned, ..slab });
+    put(&mut region, 3, BodySpec { sensor: true, ..fixed(rect(500, 500), at(400, 400)) });
 
     let ids = |point: Vec2| region.at(point).iter().map(|id| id.0).collect::<Vec<_>>();
 

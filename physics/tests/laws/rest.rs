@@ -35,16 +35,9 @@ fn friction_stops_a_sliding_crate_and_ice_does_not() {
 
     // With the walls' one half: a coefficient of sqrt(1/2 * 1/2), so 5 m/s^2: at rest after 0.8 s.
     let stopped = slide(50);
-    assert!(
-        stopped.velocity().y.saturating_abs() < cm(2),
-        "{:?}",
-        stopped.velocity()
-    );
+    assert!(stopped.velocity().y.saturating_abs() < cm(2), "{:?}", stopped.velocity());
     let way = stopped.position().y.saturating_add(cm(700));
-    assert!(
-        way > cm(140) && way < cm(180),
-        "slid {way} m, where 1.6 were expected"
-    );
+    assert!(way > cm(140) && way < cm(180), "slid {way} m, where 1.6 were expected");
     slide(0);
 }
 
@@ -83,9 +76,7 @@ fn a_pile_pressed_together_stays_together_and_comes_to_rest() {
     }
     for _ in 0..240 {
         for id in 10..35 {
-            region
-                .impulse(ObjectId(id), Vec2::new(cm(20), cm(10)))
-                .expect("dynamic");
+            region.impulse(ObjectId(id), Vec2::new(cm(20), cm(10))).expect("dynamic");
         }
         region.step();
     }
@@ -99,9 +90,7 @@ fn a_pile_pressed_together_stays_together_and_comes_to_rest() {
     }
     for a in 10..35 {
         for b in 10..a {
-            let way = body(&region, a)
-                .position()
-                .saturating_sub(body(&region, b).position());
+            let way = body(&region, a).position().saturating_sub(body(&region, b).position());
             assert!(way.length() > cm(70), "{a} is inside {b}");
         }
     }
@@ -113,18 +102,8 @@ fn a_rested_region_does_not_change_by_a_bit_until_something_is_done() {
     yard(&mut region, 300);
     for id in 10..20 {
         let place = at((id as i64 - 15) * 40, id as i64 % 3 * 70);
-        let damped = BodySpec {
-            linear_damping: cm(200),
-            ..moving(rect(22, 22), place)
-        };
-        put(
-            &mut region,
-            id,
-            BodySpec {
-                velocity: at(100, -50),
-                ..damped
-            },
-        );
+        let damped = BodySpec { linear_damping: cm(200), ..moving(rect(22, 22), place) };
+        put(&mut region, id, BodySpec { velocity: at(100, -50), ..damped });
     }
     run(&mut region, 1_200);
     assert!(region.is_still());
@@ -135,15 +114,10 @@ fn a_rested_region_does_not_change_by_a_bit_until_something_is_done() {
 
     // Neither do commands that ask for what is so already.
     let (place, angle) = (body(&region, 12).position(), body(&region, 12).angle());
-    region
-        .set_velocity(ObjectId(12), Vec2::ZERO)
-        .expect("dynamic");
+    region.set_velocity(ObjectId(12), Vec2::ZERO).expect("dynamic");
     region.impulse(ObjectId(12), Vec2::ZERO).expect("dynamic");
     assert!(region.is_still());
-    let pose = Pose {
-        position: place.saturating_add(at(1, 0)),
-        angle,
-    };
+    let pose = Pose { position: place.saturating_add(at(1, 0)), angle };
     region.set_pose(ObjectId(12), pose).expect("it is there");
     assert!(!region.is_still());
 }
@@ -157,14 +131,7 @@ fn a_hit_wakes_what_rests_against_each_other() {
     run(&mut region, 60);
     assert!(region.is_still());
 
-    put(
-        &mut region,
-        9,
-        BodySpec {
-            velocity: at(500, 0),
-            ..moving(circle(25), at(-100, 0))
-        },
-    );
+    put(&mut region, 9, BodySpec { velocity: at(500, 0), ..moving(circle(25), at(-100, 0)) });
     run(&mut region, 60);
 
     for id in 1..=5 {

@@ -25,10 +25,7 @@ fn a_region_restored_before_every_step_equals_one_that_never_stopped() {
         let mut restored = (scene.build)();
         for step in 0..400 {
             restored = sent(&restored);
-            let (touches, again) = (
-                scene.step(&mut region, step),
-                scene.step(&mut restored, step),
-            );
+            let (touches, again) = (scene.step(&mut region, step), scene.step(&mut restored, step));
             assert_eq!(touches, again, "{} step {step}", scene.name);
             assert_eq!(region, restored, "{} step {step}", scene.name);
         }
@@ -75,10 +72,7 @@ fn the_longest_encodings_keep_their_limits() {
         for step in 0..200 {
             scene.step(&mut region, step);
             let bodies = region.bodies().iter().map(|body| wire::encode(body).len());
-            let contacts = region
-                .contacts()
-                .iter()
-                .map(|contact| wire::encode(contact).len());
+            let contacts = region.contacts().iter().map(|contact| wire::encode(contact).len());
             longest.0 = longest.0.max(bodies.max().unwrap_or(0));
             longest.1 = longest.1.max(contacts.max().unwrap_or(0));
         }
@@ -108,10 +102,7 @@ fn what_is_not_in_order_is_not_restored() {
     let mut swapped = contacts.clone();
     swapped.swap(0, 1);
     let refused = Region::restore(bodies.clone(), swapped);
-    assert_eq!(
-        refused,
-        Err(RestoreError::ContactOrder(ObjectId(1), ObjectId(2)))
-    );
+    assert_eq!(refused, Err(RestoreError::ContactOrder(ObjectId(1), ObjectId(2))));
 
     bodies.push(bodies[2].clone());
     let refused = Region::restore(bodies, contacts);

@@ -19,9 +19,7 @@ pub(crate) fn circle(radius: i64) -> Shape {
 }
 
 pub(crate) fn rect(half_x: i64, half_y: i64) -> Shape {
-    Shape::Rect {
-        half: at(half_x, half_y),
-    }
+    Shape::Rect { half: at(half_x, half_y) }
 }
 
 pub(crate) fn fixed(shape: Shape, place: Vec2) -> BodySpec {
@@ -34,9 +32,7 @@ pub(crate) fn moving(shape: Shape, place: Vec2) -> BodySpec {
 
 /// Inserts a body that must fit.
 pub(crate) fn put(region: &mut Region, id: u64, spec: BodySpec) {
-    region
-        .insert(ObjectId(id), &spec)
-        .expect("a scene's bodies fit");
+    region.insert(ObjectId(id), &spec).expect("a scene's bodies fit");
 }
 
 pub(crate) fn body(region: &Region, id: u64) -> &Body {
@@ -52,11 +48,7 @@ pub(crate) fn run(region: &mut Region, steps: usize) {
 /// Four walls, ids 1 to 4, around a square of this half width.
 pub(crate) fn yard(region: &mut Region, half: i64) {
     for (id, (x, y)) in (1..).zip([(half, 0), (-half, 0), (0, half), (0, -half)]) {
-        let shape = if y == 0 {
-            rect(25, half + 25)
-        } else {
-            rect(half + 25, 25)
-        };
+        let shape = if y == 0 { rect(25, half + 25) } else { rect(half + 25, 25) };
         let wall = fixed(shape, at(x + x.signum() * 25, y + y.signum() * 25));
         put(region, id, wall);
     }
@@ -70,31 +62,11 @@ pub(crate) struct Scene {
 }
 
 pub(crate) const SCENES: [Scene; 5] = [
-    Scene {
-        name: "billiards",
-        build: billiards,
-        command: nothing,
-    },
-    Scene {
-        name: "bulldozer",
-        build: bulldozer,
-        command: nothing,
-    },
-    Scene {
-        name: "turntable",
-        build: turntable,
-        command: nothing,
-    },
-    Scene {
-        name: "crowd",
-        build: crowd,
-        command: walk,
-    },
-    Scene {
-        name: "workshop",
-        build: workshop,
-        command: rearrange,
-    },
+    Scene { name: "billiards", build: billiards, command: nothing },
+    Scene { name: "bulldozer", build: bulldozer, command: nothing },
+    Scene { name: "turntable", build: turntable, command: nothing },
+    Scene { name: "crowd", build: crowd, command: walk },
+    Scene { name: "workshop", build: workshop, command: rearrange },
 ];
 
 impl Scene {
@@ -123,10 +95,7 @@ fn billiards() -> Region {
             put(&mut region, 10 + (row * 5 + column) as u64, ball(place));
         }
     }
-    let cue = BodySpec {
-        velocity: at(1_100, 17),
-        ..ball(at(-300, 5))
-    };
+    let cue = BodySpec { velocity: at(1_100, 17), ..ball(at(-300, 5)) };
     put(&mut region, 9, cue);
     region
 }
@@ -159,11 +128,7 @@ fn turntable() -> Region {
     put(&mut region, 5, bar);
     for place in 0..24_i64 {
         let (x, y) = (place % 6 * 130 - 325, place / 6 * 220 - 330);
-        let shape = if place % 2 == 0 {
-            circle(25)
-        } else {
-            rect(30, 20)
-        };
+        let shape = if place % 2 == 0 { circle(25) } else { rect(30, 20) };
         let spec = BodySpec {
             linear_damping: Fx::from_int(1),
             angular_damping: Fx::from_int(1),
@@ -179,10 +144,7 @@ fn turntable() -> Region {
 fn crowd() -> Region {
     let mut region = Region::new();
     yard(&mut region, 800);
-    let gate = BodySpec {
-        sensor: true,
-        ..fixed(rect(200, 200), Vec2::ZERO)
-    };
+    let gate = BodySpec { sensor: true, ..fixed(rect(200, 200), Vec2::ZERO) };
     put(&mut region, 5, gate);
     for place in 0..40_i64 {
         let walker = BodySpec {
@@ -202,9 +164,7 @@ fn walk(region: &mut Region, step: u64) {
         if dice.below(20) == 0 {
             let speed = |draw: u64| cm(draw as i64 - 300);
             let velocity = Vec2::new(speed(dice.below(601)), speed(dice.below(601)));
-            region
-                .set_velocity(ObjectId(id), velocity)
-                .expect("a walker moves");
+            region.set_velocity(ObjectId(id), velocity).expect("a walker moves");
         }
     }
 }
@@ -215,11 +175,7 @@ fn workshop() -> Region {
     yard(&mut region, 400);
     for place in 0..20_i64 {
         let size = 8 + place * 3;
-        let shape = if place % 3 == 0 {
-            circle(size)
-        } else {
-            rect(size, 8 + place)
-        };
+        let shape = if place % 3 == 0 { circle(size) } else { rect(size, 8 + place) };
         let spec = BodySpec {
             mass: Fx::from_int(1 << (place % 12)),
             velocity: at(place * 37 % 400 - 200, place * 91 % 400 - 200),
@@ -234,10 +190,7 @@ fn workshop() -> Region {
 
 fn rearrange(region: &mut Region, step: u64) {
     let object = ObjectId(10 + step / 10 % 20);
-    let pose = Pose {
-        position: at(100, -100),
-        angle: Angle::EIGHTH,
-    };
+    let pose = Pose { position: at(100, -100), angle: Angle::EIGHTH };
     // The object may be gone, or may not be dynamic: a refusal is as much a part of the scene.
     let _accepted = match step % 60 {
         10 => region.remove(object).is_ok(),

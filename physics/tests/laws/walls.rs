@@ -10,16 +10,11 @@ use crate::scenes::{SCENES, at, body, circle, cm, fixed, moving, put, rect, run,
 fn a_crate_pushed_against_a_wall_stops_there_and_sinks_less_than_a_centimetre() {
     let mut region = Region::new();
     yard(&mut region, 300);
-    let crate_ = BodySpec {
-        mass: Fx::from_int(30),
-        ..moving(rect(40, 40), at(150, 0))
-    };
+    let crate_ = BodySpec { mass: Fx::from_int(30), ..moving(rect(40, 40), at(150, 0)) };
     put(&mut region, 10, crate_);
 
     for _ in 0..300 {
-        region
-            .impulse(ObjectId(10), at(1_000, 0))
-            .expect("a crate is dynamic");
+        region.impulse(ObjectId(10), at(1_000, 0)).expect("a crate is dynamic");
         region.step();
         let sunk = body(&region, 10).position().x.saturating_sub(cm(260));
         assert!(sunk < cm(1), "sank {sunk} m");
@@ -49,10 +44,7 @@ fn the_fastest_and_smallest_ball_does_not_pass_the_thinnest_wall() {
             for _ in 0..120 {
                 region.step();
                 let place = body(&region, 2).position();
-                assert!(
-                    place.x < Fx::ZERO,
-                    "radius {radius}, angle {angle}: at {place:?}"
-                );
+                assert!(place.x < Fx::ZERO, "radius {radius}, angle {angle}: at {place:?}");
             }
         }
     }
@@ -63,14 +55,7 @@ fn a_body_stops_at_the_edge_of_the_region() {
     let mut region = Region::new();
     let edge = limits::COORDINATE_MAX;
     let place = Vec2::new(edge.saturating_sub(Fx::ONE), Fx::ZERO);
-    put(
-        &mut region,
-        1,
-        BodySpec {
-            velocity: at(1_000, 100),
-            ..moving(circle(30), place)
-        },
-    );
+    put(&mut region, 1, BodySpec { velocity: at(1_000, 100), ..moving(circle(30), place) });
 
     run(&mut region, 60);
 
@@ -85,10 +70,7 @@ fn walls_hold_whoever_is_not_crushed_against_them() {
         let mut region = (scene.build)();
         for step in 0..1_200 {
             scene.step(&mut region, step);
-            let movers = region
-                .bodies()
-                .iter()
-                .filter(|body| body.motion() == Motion::Dynamic);
+            let movers = region.bodies().iter().filter(|body| body.motion() == Motion::Dynamic);
             for body in movers {
                 let place = body.position();
                 let inside = |side: Fx| side.saturating_abs() < cm(half);
@@ -112,20 +94,9 @@ fn a_turning_bar_throws_the_crates_around_it() {
     let crate_ = body(&region, 2);
     assert!(crate_.position().y > cm(150), "{:?}", crate_.position());
     let bar = body(&region, 1);
-    assert_eq!(
-        bar.position(),
-        Vec2::ZERO,
-        "what it pushes does not push back"
-    );
-    let turned = bar
-        .angle()
-        .to_radians()
-        .saturating_sub(Fx::ONE)
-        .saturating_abs();
-    assert!(
-        turned < Fx::from_ratio(1, 10_000),
-        "off by {turned} rad after a second"
-    );
+    assert_eq!(bar.position(), Vec2::ZERO, "what it pushes does not push back");
+    let turned = bar.angle().to_radians().saturating_sub(Fx::ONE).saturating_abs();
+    assert!(turned < Fx::from_ratio(1, 10_000), "off by {turned} rad after a second");
 }
 
 #[test]
@@ -140,10 +111,7 @@ fn a_turning_bar_is_true_to_its_angle_for_a_minute() {
 
         let expected = Angle::from_radians(Fx::from_int(spin * 60));
         let off = body(&region, 1).angle().wrapping_sub(expected).to_radians();
-        assert!(
-            off.saturating_abs() < Fx::from_ratio(1, 100),
-            "spin {spin}: off by {off} rad"
-        );
+        assert!(off.saturating_abs() < Fx::from_ratio(1, 100), "spin {spin}: off by {off} rad");
     }
 }
 
@@ -153,19 +121,13 @@ fn a_door_on_its_way_pushes_a_walker_aside() {
     let mut door = BodySpec::new(rect(100, 10), Motion::Kinematic, at(0, 0));
     door.velocity = at(0, 100);
     put(&mut region, 1, door);
-    let walker = BodySpec {
-        fixed_rotation: true,
-        ..moving(circle(30), at(20, 60))
-    };
+    let walker = BodySpec { fixed_rotation: true, ..moving(circle(30), at(20, 60)) };
     put(&mut region, 2, walker);
 
     run(&mut region, 60);
 
     let off = body(&region, 1).position().saturating_sub(at(0, 100));
-    assert!(
-        off.length() < Fx::from_ratio(1, 10_000),
-        "off by {off} after a second"
-    );
+    assert!(off.length() < Fx::from_ratio(1, 10_000), "off by {off} after a second");
     assert!(body(&region, 2).position().y > cm(139));
     assert_eq!(body(&region, 2).angle(), Angle::ZERO);
 }
@@ -174,22 +136,13 @@ fn a_door_on_its_way_pushes_a_walker_aside() {
 fn a_ball_runs_along_a_wall_of_many_pieces_without_a_bump() {
     let mut region = Region::new();
     for piece in 0..20 {
-        put(
-            &mut region,
-            1 + piece as u64,
-            fixed(rect(50, 20), at(piece * 100, -20)),
-        );
+        put(&mut region, 1 + piece as u64, fixed(rect(50, 20), at(piece * 100, -20)));
     }
-    let ball = BodySpec {
-        velocity: at(300, 0),
-        friction: Fx::ZERO,
-        ..moving(circle(30), at(0, 30))
-    };
+    let ball =
+        BodySpec { velocity: at(300, 0), friction: Fx::ZERO, ..moving(circle(30), at(0, 30)) };
     put(&mut region, 100, ball);
     for _ in 0..300 {
-        region
-            .impulse(ObjectId(100), at(0, -5))
-            .expect("it is dynamic");
+        region.impulse(ObjectId(100), at(0, -5)).expect("it is dynamic");
         region.step();
     }
 

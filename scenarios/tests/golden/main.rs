@@ -79,15 +79,9 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Report",
     ];
     for kind in kinds {
-        assert!(
-            outcomes.contains_key(&(kind, "ok".to_owned())),
-            "no {kind} succeeds"
-        );
+        assert!(outcomes.contains_key(&(kind, "ok".to_owned())), "no {kind} succeeds");
     }
-    let refused = outcomes
-        .keys()
-        .filter(|(_, outcome)| outcome != "ok")
-        .count();
+    let refused = outcomes.keys().filter(|(_, outcome)| outcome != "ok").count();
     assert!(refused >= 12, "{refused} ways to be refused: {outcomes:#?}");
 }
 
@@ -96,20 +90,10 @@ fn restored(world: &World) -> World {
     let contents: BTreeMap<_, _> = manifest
         .leaves
         .iter()
-        .map(|leaf| {
-            (
-                leaf.hash,
-                world.leaf(&leaf.key).expect("a leaf of the manifest"),
-            )
-        })
+        .map(|leaf| (leaf.hash, world.leaf(&leaf.key).expect("a leaf of the manifest")))
         .collect();
-    World::restore(
-        &manifest,
-        &contents,
-        world.root(),
-        &Tools::new(Arc::new(Ed25519)),
-    )
-    .unwrap_or_else(|error| panic!("restored at {}: {error}", world.height()))
+    World::restore(&manifest, &contents, world.root(), &Tools::new(Arc::new(Ed25519)))
+        .unwrap_or_else(|error| panic!("restored at {}: {error}", world.height()))
 }
 
 #[test]
@@ -141,9 +125,7 @@ fn worlds_restored_here_and_there_go_on_to_the_end() {
     let end = end.unwrap_or_else(|error| panic!("{error}"));
     for mut world in others {
         let begin = usize::try_from(world.height().0).expect("a short log");
-        turns[begin..]
-            .iter()
-            .for_each(|turn| drop(world.apply(turn, &Serial)));
+        turns[begin..].iter().for_each(|turn| drop(world.apply(turn, &Serial)));
         assert_eq!(world.root(), end, "restored at {begin}");
     }
 }

@@ -60,11 +60,7 @@ pub(crate) fn play() -> Played {
         teller.servers(height);
         teller.turn(height, &mut dice);
     }
-    Played {
-        turns: teller.turns,
-        roots: teller.roots,
-        outcomes: teller.outcomes,
-    }
+    Played { turns: teller.turns, roots: teller.roots, outcomes: teller.outcomes }
 }
 
 struct Teller {
@@ -112,18 +108,8 @@ impl Teller {
 
     fn login(&mut self, visitor: u8, dice: &mut Stream) {
         self.lanes[usize::from(visitor)] += 1;
-        let name = if dice.below(20) == 0 {
-            ""
-        } else {
-            NAMES[usize::from(visitor)]
-        };
-        self.act(
-            visitor,
-            Act::Login {
-                name: name.to_owned(),
-                look: look(dice),
-            },
-        );
+        let name = if dice.below(20) == 0 { "" } else { NAMES[usize::from(visitor)] };
+        self.act(visitor, Act::Login { name: name.to_owned(), look: look(dice) });
     }
 
     fn wander(&mut self, visitor: u8, avatar: Option<ObjectId>, dice: &mut Stream) {
@@ -131,20 +117,11 @@ impl Teller {
         let here = seen.map_or(Vec2::ZERO, |seen| seen.position);
         let near = self.world.scene(here, Fx::from_int(6), 5);
         let target = dice.pick(&near).map_or(ObjectId(999), |seen| seen.id);
-        let movable = near
-            .iter()
-            .find(|seen| seen.movable)
-            .map_or(target, |seen| seen.id);
+        let movable = near.iter().find(|seen| seen.movable).map_or(target, |seen| seen.id);
         let act = match dice.below(24) {
-            0..=8 => Act::Walk {
-                heading: self.heading(here, dice),
-            },
-            9 => Act::Walk {
-                heading: Vec2::ZERO,
-            },
-            10 if dice.below(5) == 0 => Act::Walk {
-                heading: Vec2::new(Fx::MAX, Fx::ZERO),
-            },
+            0..=8 => Act::Walk { heading: self.heading(here, dice) },
+            9 => Act::Walk { heading: Vec2::ZERO },
+            10 if dice.below(5) == 0 => Act::Walk { heading: Vec2::new(Fx::MAX, Fx::ZERO) },
             10..=11 => Act::Push { object: target },
             12..=13 => Act::Push { object: movable },
             14..=16 => Act::Touch { object: target },
@@ -165,16 +142,8 @@ impl Teller {
 
     /// Towards something worth going to, or anywhere.
     fn heading(&self, here: Vec2, dice: &mut Stream) -> Vec2 {
-        let names = [
-            "bell",
-            "door",
-            "turntable",
-            "ball",
-            "crate 1",
-            "crate 3",
-            "crate 10",
-            "crate 15",
-        ];
+        let names =
+            ["bell", "door", "turntable", "ball", "crate 1", "crate 3", "crate 10", "crate 15"];
         let name = *dice.pick(&names).expect("there are some");
         let goal = self.world.objects().find(|seen| seen.name == name);
         match goal {
@@ -187,15 +156,7 @@ impl Teller {
     }
 
     fn say(&mut self, visitor: u8, dice: &mut Stream) {
-        let words = [
-            "hello",
-            "help",
-            "time",
-            "hi there",
-            "what a day",
-            "push!",
-            "two\nlines",
-        ];
+        let words = ["hello", "help", "time", "hi there", "what a day", "push!", "two\nlines"];
         let text = *dice.pick(&words).expect("there are some");
         let blob = Blob(text.as_bytes().to_vec());
         let body = blob.id();
@@ -215,19 +176,13 @@ impl Teller {
                 address: "/ip4/127.0.0.1".to_owned(),
             },
         };
-        let ready = Act::Ready {
-            height: self.world.height(),
-            root: self.world.root(),
-        };
+        let ready = Act::Ready { height: self.world.height(), root: self.world.root() };
         match height.0 {
             100 | 200 | 300 => self.login_admin(),
             101 => self.act(0, Act::SetChange(add(4))),
             102 => self.act(1, Act::SetChange(add(5))),
             110 => {
-                let wrong = Act::Ready {
-                    height: Height(50),
-                    root: Root::default(),
-                };
+                let wrong = Act::Ready { height: Height(50), root: Root::default() };
                 self.sign(&server_key(4), 204, 1, wrong);
             }
             112 => self.sign(&server_key(4), 204, 1, ready),
@@ -235,35 +190,16 @@ impl Teller {
             210 => self.sign(&server_key(5), 205, 1, ready),
             240 | 241 => self.act(2, self.lie(5, height)),
             250 => self.act(3, self.lie(9, height)),
-            301 => self.act(
-                0,
-                Act::SetChange(SetChange::Remove {
-                    key: server_key(0).public(),
-                }),
-            ),
-            302 => self.act(
-                0,
-                Act::SetChange(SetChange::Remove {
-                    key: server_key(1).public(),
-                }),
-            ),
+            301 => self.act(0, Act::SetChange(SetChange::Remove { key: server_key(0).public() })),
+            302 => self.act(0, Act::SetChange(SetChange::Remove { key: server_key(1).public() })),
             _ => {}
         }
     }
 
     fn login_admin(&mut self) {
         self.lanes[0] += 1;
-        let look = Look {
-            color: 0x00ff_ffff,
-            shape: BodyShape::Star,
-        };
-        self.act(
-            0,
-            Act::Login {
-                name: NAMES[0].to_owned(),
-                look,
-            },
-        );
+        let look = Look { color: 0x00ff_ffff, shape: BodyShape::Star };
+        self.act(0, Act::Login { name: NAMES[0].to_owned(), look });
     }
 
     fn lie(&self, n: u8, height: Height) -> Act {
@@ -271,29 +207,16 @@ impl Teller {
         let vote = |header: u8| {
             let header = Some(HeaderId(metatopia_types::Digest([header; 32])));
             let kind = VoteKind::Prevote;
-            let vote = Vote {
-                kind,
-                height,
-                round: Round(0),
-                header,
-                voter: key.public(),
-            };
+            let vote = Vote { kind, height, round: Round(0), header, voter: key.public() };
             vote.sign(self.world.sim(), &key)
         };
         Act::Report(Evidence::votes(vote(1), vote(2)))
     }
 
     fn turn(&mut self, height: Height, dice: &mut Stream) {
-        let body = Body::new(
-            core::mem::take(&mut self.acts),
-            core::mem::take(&mut self.blobs),
-        )
-        .expect("a few acts");
-        let set = |at| {
-            self.world
-                .validators(at)
-                .expect("the sets of the next heights")
-        };
+        let body = Body::new(core::mem::take(&mut self.acts), core::mem::take(&mut self.blobs))
+            .expect("a few acts");
+        let set = |at| self.world.validators(at).expect("the sets of the next heights");
         // Now and then a proposer misses its turn.
         let round = Round(u32::from(dice.below(40) == 0));
         let lagging = self.roots.len().saturating_sub(2);
@@ -322,35 +245,18 @@ impl Teller {
                 Outcome::Ok => "ok".to_owned(),
                 Outcome::Refused(why) => why.to_string(),
             };
-            *self
-                .outcomes
-                .entry((kind(&act.envelope.act), outcome))
-                .or_default() += 1;
+            *self.outcomes.entry((kind(&act.envelope.act), outcome)).or_default() += 1;
         }
         self.turns.push(turn);
     }
 }
 
-const EMOTES: [Emote; 5] = [
-    Emote::Wave,
-    Emote::Nod,
-    Emote::Dance,
-    Emote::Bow,
-    Emote::Laugh,
-];
+const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
 
 fn look(dice: &mut Stream) -> Look {
-    let shapes = [
-        BodyShape::Round,
-        BodyShape::Square,
-        BodyShape::Arrow,
-        BodyShape::Star,
-    ];
+    let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
     let color = u32::try_from(dice.below((1 << 24) + (1 << 19))).expect("below 2^25");
-    Look {
-        color,
-        shape: *dice.pick(&shapes).expect("there are some"),
-    }
+    Look { color, shape: *dice.pick(&shapes).expect("there are some") }
 }
 
 fn kind(act: &Act) -> &'static str {

@@ -50,11 +50,7 @@ impl Angle {
     #[must_use]
     pub const fn to_radians(self) -> Fx {
         let turn = (self.0 as i128) << 32;
-        trig::radians_from_turn(if self.0 > Self::HALF.0 {
-            turn - (1 << 64)
-        } else {
-            turn
-        })
+        trig::radians_from_turn(if self.0 > Self::HALF.0 { turn - (1 << 64) } else { turn })
     }
 
     /// The angle of so many turns, whole turns taken off; exact.
@@ -111,11 +107,7 @@ impl Angle {
     #[must_use]
     pub const fn atan2(y: Fx, x: Fx) -> Self {
         let turn = trig::turn_of(y.to_bits(), x.to_bits());
-        Self::from_turn(if y.to_bits() < 0 {
-            turn.wrapping_neg()
-        } else {
-            turn
-        })
+        Self::from_turn(if y.to_bits() < 0 { turn.wrapping_neg() } else { turn })
     }
 
     /// Sine and cosine in units of 2^-62.

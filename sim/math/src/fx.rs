@@ -106,21 +106,13 @@ impl Fx {
     #[must_use]
     pub const fn ceil_int(self) -> i64 {
         let floor = self.floor_int();
-        if self.fraction().0 == 0 {
-            floor
-        } else {
-            floor + 1
-        }
+        if self.fraction().0 == 0 { floor } else { floor + 1 }
     }
 
     /// The integer part, cut towards zero.
     #[must_use]
     pub const fn trunc_int(self) -> i64 {
-        if self.0 < 0 {
-            self.ceil_int()
-        } else {
-            self.floor_int()
-        }
+        if self.0 < 0 { self.ceil_int() } else { self.floor_int() }
     }
 
     /// The nearest integer, a tie to the even one: 2.5 gives 2 and 3.5 gives 4.

@@ -6,11 +6,7 @@ pub(crate) const fn shift_right(value: i128, bits: u32) -> i128 {
     // The shift is arithmetic, so the rest is not negative, also below zero.
     let rest = value - (floor << bits);
     let half = 1_i128 << (bits - 1);
-    if rest > half || (rest == half && floor & 1 == 1) {
-        floor + 1
-    } else {
-        floor
-    }
+    if rest > half || (rest == half && floor & 1 == 1) { floor + 1 } else { floor }
 }
 
 /// `numerator / denominator`, to the nearest integer, a tie to the even one.
@@ -24,9 +20,5 @@ pub(crate) const fn divide(numerator: i128, denominator: i128) -> i128 {
         return quotient;
     }
     // `quotient` is cut towards zero, and may be zero: its sign must come from the operands.
-    if (numerator < 0) == (denominator < 0) {
-        quotient + 1
-    } else {
-        quotient - 1
-    }
+    if (numerator < 0) == (denominator < 0) { quotient + 1 } else { quotient - 1 }
 }

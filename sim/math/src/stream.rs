@@ -32,11 +32,7 @@ impl Stream {
         for part in parts {
             hasher.update(&part.to_le_bytes());
         }
-        Self {
-            source: hasher.finalize_xof(),
-            block: [0; BLOCK_BYTES],
-            used: BLOCK_BYTES,
-        }
+        Self { source: hasher.finalize_xof(), block: [0; BLOCK_BYTES], used: BLOCK_BYTES }
     }
 
     /// The next 64 bits.

@@ -121,11 +121,7 @@ pub(crate) const fn turn_from_radians(radians: Fx) -> u64 {
     // In units of 2^-96 turns. 63 + 62 bits, and a little, fit; whole turns are cut off below.
     let turns = magnitude * high as u128 + ((magnitude * low as u128) >> 64);
     let share = (turns >> 32) as u64;
-    if bits < 0 {
-        share.wrapping_neg()
-    } else {
-        share
-    }
+    if bits < 0 { share.wrapping_neg() } else { share }
 }
 
 /// A share of a turn, -1/2 to 1/2, in units of 2^-64 turns, in radians.
@@ -142,11 +138,7 @@ pub(crate) const fn sin_cos(turn: u64) -> (i64, i64) {
     // The second eighth mirrors the first one.
     let mirrored = rest > EIGHTH;
     let (sine, cosine) = first_eighth(if mirrored { QUARTER - rest } else { rest });
-    let (sine, cosine) = if mirrored {
-        (cosine, sine)
-    } else {
-        (sine, cosine)
-    };
+    let (sine, cosine) = if mirrored { (cosine, sine) } else { (sine, cosine) };
     match quadrant {
         0 => (sine, cosine),
         1 => (cosine, -sine),
@@ -162,10 +154,7 @@ const fn first_eighth(turn: u64) -> (i64, i64) {
     let square = times(angle, angle);
     let sine = angle - times(angle, times(square, alternating(&SINE_TERMS, square)));
     let below_one = times(square, alternating(&COSINE_TERMS, square));
-    (
-        (sine >> 2) as i64,
-        (1 << SINE_BITS) - (below_one >> 2) as i64,
-    )
+    ((sine >> 2) as i64, (1 << SINE_BITS) - (below_one >> 2) as i64)
 }
 
 /// How far the direction of the point (x, y) is from the x axis, on whichever side, as a share of a
@@ -173,11 +162,7 @@ const fn first_eighth(turn: u64) -> (i64, i64) {
 pub(crate) const fn turn_of(y: i64, x: i64) -> u64 {
     let (rise, run) = (y.unsigned_abs(), x.unsigned_abs());
     let steep = rise > run;
-    let eighth = if steep {
-        arc(run, rise)
-    } else {
-        arc(rise, run)
-    };
+    let eighth = if steep { arc(run, rise) } else { arc(rise, run) };
     let quarter = if steep { QUARTER - eighth } else { eighth };
     if x < 0 { HALF - quarter } else { quarter }
 }
@@ -199,11 +184,7 @@ const fn arc(low: u64, high: u64) -> u64 {
     let angle = ratio - times(ratio, times(square, alternating(&ARC_TERMS, square)));
     let turn = times(angle, INVERSE_TAU_64);
     let base = ARC_TANGENTS[k as usize];
-    if gain >= loss {
-        base + turn
-    } else {
-        base - turn
-    }
+    if gain >= loss { base + turn } else { base - turn }
 }
 
 /// A sine or cosine in units of 2^-62, as a number.
@@ -252,11 +233,7 @@ mod tests {
         let arc_tangent_of_inverse = |n: u128| {
             let (mut sum, mut power, mut odd) = (0, (1 << 124) / n, 1);
             while power > 0 {
-                sum = if odd % 4 == 1 {
-                    sum + power / odd
-                } else {
-                    sum - power / odd
-                };
+                sum = if odd % 4 == 1 { sum + power / odd } else { sum - power / odd };
                 power /= n * n;
                 odd += 2;
             }

@@ -24,20 +24,11 @@ pub struct Vec2 {
 
 impl Vec2 {
     /// The origin.
-    pub const ZERO: Self = Self {
-        x: Fx::ZERO,
-        y: Fx::ZERO,
-    };
+    pub const ZERO: Self = Self { x: Fx::ZERO, y: Fx::ZERO };
     /// One along the x axis.
-    pub const X: Self = Self {
-        x: Fx::ONE,
-        y: Fx::ZERO,
-    };
+    pub const X: Self = Self { x: Fx::ONE, y: Fx::ZERO };
     /// One along the y axis.
-    pub const Y: Self = Self {
-        x: Fx::ZERO,
-        y: Fx::ONE,
-    };
+    pub const Y: Self = Self { x: Fx::ZERO, y: Fx::ONE };
 
     /// The vector (x, y).
     #[must_use]
@@ -48,64 +39,43 @@ impl Vec2 {
     /// The sum; `None` if a coordinate is out of range.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
-        Some(Self {
-            x: self.x.checked_add(other.x)?,
-            y: self.y.checked_add(other.y)?,
-        })
+        Some(Self { x: self.x.checked_add(other.x)?, y: self.y.checked_add(other.y)? })
     }
 
     /// The difference; `None` if a coordinate is out of range.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
-        Some(Self {
-            x: self.x.checked_sub(other.x)?,
-            y: self.y.checked_sub(other.y)?,
-        })
+        Some(Self { x: self.x.checked_sub(other.x)?, y: self.y.checked_sub(other.y)? })
     }
 
     /// The vector times a number, each coordinate rounded; `None` if one is out of range.
     #[must_use]
     pub fn checked_scale(self, factor: Fx) -> Option<Self> {
-        Some(Self {
-            x: self.x.checked_mul(factor)?,
-            y: self.y.checked_mul(factor)?,
-        })
+        Some(Self { x: self.x.checked_mul(factor)?, y: self.y.checked_mul(factor)? })
     }
 
     /// The sum, each coordinate moved into the range.
     #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
-        Self {
-            x: self.x.saturating_add(other.x),
-            y: self.y.saturating_add(other.y),
-        }
+        Self { x: self.x.saturating_add(other.x), y: self.y.saturating_add(other.y) }
     }
 
     /// The difference, each coordinate moved into the range.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
-        Self {
-            x: self.x.saturating_sub(other.x),
-            y: self.y.saturating_sub(other.y),
-        }
+        Self { x: self.x.saturating_sub(other.x), y: self.y.saturating_sub(other.y) }
     }
 
     /// The opposite vector, each coordinate moved into the range.
     #[must_use]
     pub const fn saturating_neg(self) -> Self {
-        Self {
-            x: self.x.saturating_neg(),
-            y: self.y.saturating_neg(),
-        }
+        Self { x: self.x.saturating_neg(), y: self.y.saturating_neg() }
     }
 
     /// The vector times a number, each coordinate rounded and moved into the range.
     #[must_use]
     pub const fn scale(self, factor: Fx) -> Self {
-        Self {
-            x: self.x.saturating_mul(factor),
-            y: self.y.saturating_mul(factor),
-        }
+        Self { x: self.x.saturating_mul(factor), y: self.y.saturating_mul(factor) }
     }
 
     /// The scalar product x x' + y y', rounded once and moved into the range.
@@ -120,19 +90,13 @@ impl Vec2 {
     /// is to the left of `self` (less than half a turn ahead).
     #[must_use]
     pub const fn cross(self, other: Self) -> Fx {
-        narrow(
-            product(self.x, other.y) - product(self.y, other.x),
-            FRACTION_BITS,
-        )
+        narrow(product(self.x, other.y) - product(self.y, other.x), FRACTION_BITS)
     }
 
     /// The length, rounded down; [`Fx::MAX`] if it is above that.
     #[must_use]
     pub const fn length(self) -> Fx {
-        length(
-            self.x.to_bits().unsigned_abs(),
-            self.y.to_bits().unsigned_abs(),
-        )
+        length(self.x.to_bits().unsigned_abs(), self.y.to_bits().unsigned_abs())
     }
 
     /// The square of the length, rounded once and moved into the range.
@@ -176,10 +140,7 @@ impl Vec2 {
     /// The vector a quarter of a turn ahead, (-y, x), moved into the range.
     #[must_use]
     pub const fn perp(self) -> Self {
-        Self {
-            x: self.y.saturating_neg(),
-            y: self.x,
-        }
+        Self { x: self.y.saturating_neg(), y: self.x }
     }
 
     /// The vector turned by an angle, each coordinate rounded once and moved into the range. A
@@ -190,10 +151,7 @@ impl Vec2 {
         let (sine, cosine) = (Fx::from_bits(sine), Fx::from_bits(cosine));
         let x = product(self.x, cosine) - product(self.y, sine);
         let y = product(self.x, sine) + product(self.y, cosine);
-        Self {
-            x: narrow(x, trig::SINE_BITS),
-            y: narrow(y, trig::SINE_BITS),
-        }
+        Self { x: narrow(x, trig::SINE_BITS), y: narrow(y, trig::SINE_BITS) }
     }
 
     /// The direction of the vector; zero for the origin.

@@ -155,10 +155,7 @@ impl Envelope {
     #[must_use]
     pub fn sign(self, key: &dyn Sign) -> SignedEnvelope {
         let signature = key.sign(self.id().bytes());
-        SignedEnvelope {
-            envelope: self,
-            signature,
-        }
+        SignedEnvelope { envelope: self, signature }
     }
 }
 
@@ -175,11 +172,7 @@ impl SignedEnvelope {
     /// Is the signature the author's?
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
-        scheme.verify(
-            &self.envelope.author,
-            self.envelope.id().bytes(),
-            &self.signature,
-        )
+        scheme.verify(&self.envelope.author, self.envelope.id().bytes(), &self.signature)
     }
 
     /// The act's id.

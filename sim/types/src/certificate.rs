@@ -75,10 +75,7 @@ impl Certificate {
             power += u64::from(member.power);
         }
         if power < set.quorum() {
-            return Err(CertificateError::NoQuorum {
-                power,
-                quorum: set.quorum(),
-            });
+            return Err(CertificateError::NoQuorum { power, quorum: set.quorum() });
         }
         Ok(())
     }

@@ -61,18 +61,8 @@ impl Evidence {
         let (conflict, ordered, signed) = match self {
             Self::Votes(a, b) => (
                 same_slot(
-                    (
-                        a.message.kind,
-                        a.message.height,
-                        a.message.round,
-                        a.message.voter,
-                    ),
-                    (
-                        b.message.kind,
-                        b.message.height,
-                        b.message.round,
-                        b.message.voter,
-                    ),
+                    (a.message.kind, a.message.height, a.message.round, a.message.voter),
+                    (b.message.kind, b.message.height, b.message.round, b.message.voter),
                 ) && a.message.header != b.message.header,
                 a < b,
                 a.verify(sim, scheme) && b.verify(sim, scheme),

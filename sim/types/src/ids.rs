@@ -47,10 +47,7 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn parse_hex<const N: usize>(text: &str) -> Result<[u8; N], ParseIdError> {
     let text = text.as_bytes();
     if text.len() != 2 * N {
-        return Err(ParseIdError::Length {
-            expected: 2 * N,
-            found: text.len(),
-        });
+        return Err(ParseIdError::Length { expected: 2 * N, found: text.len() });
     }
     let digit = |at: usize| match text[at] {
         c @ b'0'..=b'9' => Ok(c - b'0'),

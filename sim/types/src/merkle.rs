@@ -84,11 +84,8 @@ impl Proof {
         while count > 1 {
             let left = split(count);
             on_the_right.push(index >= left);
-            (index, count) = if index >= left {
-                (index - left, count - left)
-            } else {
-                (index, left)
-            };
+            (index, count) =
+                if index >= left { (index - left, count - left) } else { (index, left) };
         }
         if on_the_right.len() != self.path.len() {
             return None;
@@ -96,11 +93,7 @@ impl Proof {
         Some(self.path.iter().zip(on_the_right.iter().rev()).fold(
             leaf,
             |hash, (sibling, right)| {
-                if *right {
-                    node(sibling, &hash)
-                } else {
-                    node(&hash, sibling)
-                }
+                if *right { node(sibling, &hash) } else { node(&hash, sibling) }
             },
         ))
     }

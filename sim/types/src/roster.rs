@@ -123,13 +123,7 @@ impl Roster {
         if longest > limits::CONTACT_BYTES_MAX {
             return Err(RosterError::LongContact(longest));
         }
-        self.standbys.insert(
-            key,
-            Member {
-                power: 1,
-                contact: contact.clone(),
-            },
-        );
+        self.standbys.insert(key, Member { power: 1, contact: contact.clone() });
         Ok(())
     }
 
@@ -168,11 +162,7 @@ impl Roster {
     /// # Panics
     /// When headers do not come one after the other: then this is not the state they belong to.
     pub fn close(&mut self, header: &Header) {
-        assert_eq!(
-            header.height,
-            self.height.plus(1),
-            "turns are closed in order"
-        );
+        assert_eq!(header.height, self.height.plus(1), "turns are closed in order");
         self.height = header.height;
         for round in 0..header.round.0.min(limits::VALIDATORS_MAX as u32) {
             // Every proposer before the builder's round missed its turn.
@@ -183,10 +173,9 @@ impl Roster {
         }
         self.demotions.remove(&header.proposer);
         let at = header.height.plus(limits::SET_LAG);
-        let set = set_of(&self.members, |key| {
-            self.demotions.get(key).is_none_or(|d| d.until <= at)
-        })
-        .expect("changes keep the members a set");
+        let set =
+            set_of(&self.members, |key| self.demotions.get(key).is_none_or(|d| d.until <= at))
+                .expect("changes keep the members a set");
         self.upcoming.rotate_left(1);
         self.upcoming[limits::SET_LAG as usize - 1] = set;
     }
@@ -196,13 +185,7 @@ impl Roster {
         let heights =
             limits::DEMOTION_HEIGHTS_FIRST << strikes.min(limits::DEMOTION_STRIKES_MAX - 1);
         let strikes = strikes.saturating_add(1).min(limits::DEMOTION_STRIKES_MAX);
-        self.demotions.insert(
-            key,
-            Demotion {
-                until: self.height.plus(heights),
-                strikes,
-            },
-        );
+        self.demotions.insert(key, Demotion { until: self.height.plus(heights), strikes });
     }
 }
 
@@ -210,12 +193,7 @@ fn set_of(
     members: &BTreeMap<PublicKey, Member>,
     leads: impl Fn(&PublicKey) -> bool,
 ) -> Result<ValidatorSet, ValidatorSetError> {
-    let members: Vec<Validator> = members
-        .iter()
-        .map(|(key, member)| Validator {
-            key: *key,
-            power: member.power,
-        })
-        .collect();
+    let members: Vec<Validator> =
+        members.iter().map(|(key, member)| Validator { key: *key, power: member.power }).collect();
     ValidatorSet::new(members, leads)
 }

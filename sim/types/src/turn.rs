@@ -144,10 +144,7 @@ impl Body {
     /// Merkle leaves over the acts, in order.
     #[must_use]
     pub fn act_leaves(&self) -> Vec<Digest> {
-        self.acts
-            .iter()
-            .map(|act| merkle::leaf(&wire::encode(act)))
-            .collect()
+        self.acts.iter().map(|act| merkle::leaf(&wire::encode(act))).collect()
     }
 
     /// The root and count that a header states for the acts.
@@ -159,11 +156,8 @@ impl Body {
     /// The root and count that a header states for the blobs.
     #[must_use]
     pub fn blobs_root(&self) -> (Digest, u32) {
-        let leaves: Vec<Digest> = self
-            .blobs
-            .iter()
-            .map(|blob| merkle::leaf(blob.id().bytes()))
-            .collect();
+        let leaves: Vec<Digest> =
+            self.blobs.iter().map(|blob| merkle::leaf(blob.id().bytes())).collect();
         (merkle::root(&leaves), count(self.blobs.len()))
     }
 
@@ -196,16 +190,10 @@ impl Body {
 
     fn check_blobs(&self) -> Result<(), BodyError> {
         let bytes = self.blobs.iter().map(|blob| blob.0.len()).sum();
-        let long = self
-            .blobs
-            .iter()
-            .any(|blob| blob.0.len() > limits::BLOB_BYTES_MAX);
+        let long = self.blobs.iter().any(|blob| blob.0.len() > limits::BLOB_BYTES_MAX);
         if self.blobs.len() > limits::BLOBS_PER_TURN_MAX || bytes > limits::BLOBS_BYTES_MAX || long
         {
-            return Err(BodyError::TooManyBlobs {
-                count: self.blobs.len(),
-                bytes,
-            });
+            return Err(BodyError::TooManyBlobs { count: self.blobs.len(), bytes });
         }
         let named: BTreeSet<BlobId> = self.acts.iter().filter_map(named_blob).collect();
         let mut last = None;
@@ -259,10 +247,6 @@ impl Turn {
             (self.header.acts, self.header.act_count),
             (self.header.blobs, self.header.blob_count),
         );
-        if stated == (self.body.acts_root(), self.body.blobs_root()) {
-            Ok(())
-        } else {
-            Err(None)
-        }
+        if stated == (self.body.acts_root(), self.body.blobs_root()) { Ok(()) } else { Err(None) }
     }
 }

@@ -51,10 +51,8 @@ impl ValidatorSet {
     ) -> Result<Self, ValidatorSetError> {
         members.sort();
         let all = 0..u16::try_from(members.len()).unwrap_or(u16::MAX);
-        let mut leaders: Vec<u16> = all
-            .clone()
-            .filter(|i| leads(&members[usize::from(*i)].key))
-            .collect();
+        let mut leaders: Vec<u16> =
+            all.clone().filter(|i| leads(&members[usize::from(*i)].key)).collect();
         if leaders.is_empty() {
             leaders = all.collect();
         }
@@ -71,21 +69,14 @@ impl ValidatorSet {
         if self.members.is_empty() || self.members.len() > limits::VALIDATORS_MAX {
             return Err(ValidatorSetError::Count(self.members.len()));
         }
-        if let Some(pair) = self
-            .members
-            .windows(2)
-            .find(|pair| pair[0].key >= pair[1].key)
-        {
+        if let Some(pair) = self.members.windows(2).find(|pair| pair[0].key >= pair[1].key) {
             return Err(ValidatorSetError::Order(pair[1].key));
         }
         if let Some(none) = self.members.iter().find(|member| member.power == 0) {
             return Err(ValidatorSetError::Powerless(none.key));
         }
         let ascending = self.leaders.windows(2).all(|pair| pair[0] < pair[1]);
-        let known = self
-            .leaders
-            .iter()
-            .all(|i| usize::from(*i) < self.members.len());
+        let known = self.leaders.iter().all(|i| usize::from(*i) < self.members.len());
         if !ascending || !known || self.leaders.is_empty() {
             return Err(ValidatorSetError::Leaders);
         }
@@ -100,27 +91,19 @@ impl ValidatorSet {
 
     /// The keys of those that lead the first rounds, ascending.
     pub fn leaders(&self) -> impl Iterator<Item = PublicKey> + '_ {
-        self.leaders
-            .iter()
-            .map(|i| self.members[usize::from(*i)].key)
+        self.leaders.iter().map(|i| self.members[usize::from(*i)].key)
     }
 
     /// The member with this key.
     #[must_use]
     pub fn get(&self, key: &PublicKey) -> Option<&Validator> {
-        self.members
-            .binary_search_by(|member| member.key.cmp(key))
-            .ok()
-            .map(|at| &self.members[at])
+        self.members.binary_search_by(|member| member.key.cmp(key)).ok().map(|at| &self.members[at])
     }
 
     /// All voting power together.
     #[must_use]
     pub fn total_power(&self) -> u64 {
-        self.members
-            .iter()
-            .map(|member| u64::from(member.power))
-            .sum()
+        self.members.iter().map(|member| u64::from(member.power)).sum()
     }
 
     /// The least power that is more than two thirds of all.
@@ -149,9 +132,6 @@ impl ValidatorSet {
     /// need not follow who missed a turn; the state's root commits to them.
     #[must_use]
     pub fn id(&self) -> ValidatorsId {
-        ValidatorsId(Digest::of(
-            "metatopia validators v1",
-            &wire::encode(&self.members),
-        ))
+        ValidatorsId(Digest::of("metatopia validators v1", &wire::encode(&self.members)))
     }
 }

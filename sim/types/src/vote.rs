@@ -63,10 +63,7 @@ impl Vote {
     #[must_use]
     pub fn sign(self, sim: SimId, key: &dyn Sign) -> Signed<Self> {
         let signature = key.sign(&self.sign_bytes(sim));
-        Signed {
-            message: self,
-            signature,
-        }
+        Signed { message: self, signature }
     }
 }
 
@@ -81,10 +78,7 @@ impl Proposal {
     #[must_use]
     pub fn sign(self, sim: SimId, key: &dyn Sign) -> Signed<Self> {
         let signature = key.sign(&self.sign_bytes(sim));
-        Signed {
-            message: self,
-            signature,
-        }
+        Signed { message: self, signature }
     }
 }
 
@@ -101,11 +95,7 @@ impl Signed<Vote> {
     /// Is the signature the voter's?
     #[must_use]
     pub fn verify(&self, sim: SimId, scheme: &dyn Verify) -> bool {
-        scheme.verify(
-            &self.message.voter,
-            &self.message.sign_bytes(sim),
-            &self.signature,
-        )
+        scheme.verify(&self.message.voter, &self.message.sign_bytes(sim), &self.signature)
     }
 }
 
@@ -113,10 +103,6 @@ impl Signed<Proposal> {
     /// Is the signature the proposer's?
     #[must_use]
     pub fn verify(&self, sim: SimId, scheme: &dyn Verify) -> bool {
-        scheme.verify(
-            &self.message.proposer,
-            &self.message.sign_bytes(sim),
-            &self.signature,
-        )
+        scheme.verify(&self.message.proposer, &self.message.sign_bytes(sim), &self.signature)
     }
 }

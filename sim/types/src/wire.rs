@@ -44,10 +44,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(
     limit: usize,
 ) -> Result<T, DecodeError> {
     if bytes.len() > limit {
-        return Err(DecodeError::Oversize {
-            found: bytes.len(),
-            limit,
-        });
+        return Err(DecodeError::Oversize { found: bytes.len(), limit });
     }
     let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
     if rest.is_empty() && encode(&value) == bytes {

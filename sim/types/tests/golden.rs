@@ -17,114 +17,52 @@ fn sim() -> SimId {
 fn act(n: u8, act: Act) -> SignedEnvelope {
     let author = key(n).public();
     let (lane, seq) = (Lane(u64::from(n) << 40), Seq(u64::from(n)));
-    Envelope {
-        sim: sim(),
-        author,
-        lane,
-        seq,
-        last_valid: Height(1_200),
-        act,
-    }
-    .sign(&key(n))
+    Envelope { sim: sim(), author, lane, seq, last_valid: Height(1_200), act }.sign(&key(n))
 }
 
 fn vote(n: u8, header: Option<HeaderId>) -> Signed<Vote> {
     let (height, round) = (Height(300), Round(2));
     let voter = key(n).public();
-    Vote {
-        kind: VoteKind::Precommit,
-        height,
-        round,
-        header,
-        voter,
-    }
-    .sign(sim(), &key(n))
+    Vote { kind: VoteKind::Precommit, height, round, header, voter }.sign(sim(), &key(n))
 }
 
 fn proposal(n: u8, id: HeaderId) -> Signed<Proposal> {
     let valid_round = Some(Round(1));
     let proposer = key(n).public();
-    Proposal {
-        height: Height(300),
-        round: Round(2),
-        header: id,
-        valid_round,
-        proposer,
-    }
-    .sign(sim(), &key(n))
+    Proposal { height: Height(300), round: Round(2), header: id, valid_round, proposer }
+        .sign(sim(), &key(n))
 }
 
 fn set() -> ValidatorSet {
-    let members = (1..=4)
-        .map(|n| Validator {
-            key: key(n).public(),
-            power: 1,
-        })
-        .collect();
+    let members = (1..=4).map(|n| Validator { key: key(n).public(), power: 1 }).collect();
     ValidatorSet::new(members, |_| true).expect("four members")
 }
 
 fn acts() -> Vec<Act> {
     let words = Blob(b"hello".to_vec());
-    let look = Look {
-        color: 0x00ff_8040,
-        shape: BodyShape::Star,
-    };
-    let contact = Contact {
-        peer_id: "12D3".into(),
-        address: "/ip4/127.0.0.1/tcp/1".into(),
-    };
+    let look = Look { color: 0x00ff_8040, shape: BodyShape::Star };
+    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     let id = HeaderId(Digest::of("golden", b"header"));
     vec![
-        Act::Login {
-            name: "ada".into(),
-            look,
-        },
+        Act::Login { name: "ada".into(), look },
         Act::Leave,
         Act::Heartbeat,
-        Act::Walk {
-            heading: Vec2 {
-                x: Fx::from_bits(-1 << 31),
-                y: Fx::ONE,
-            },
-        },
-        Act::Touch {
-            object: ObjectId(300),
-        },
-        Act::Push {
-            object: ObjectId(7),
-        },
-        Act::Say {
-            channel: 1,
-            body: words.id(),
-        },
+        Act::Walk { heading: Vec2 { x: Fx::from_bits(-1 << 31), y: Fx::ONE } },
+        Act::Touch { object: ObjectId(300) },
+        Act::Push { object: ObjectId(7) },
+        Act::Say { channel: 1, body: words.id() },
         Act::Emote(Emote::Bow),
         Act::SetLook(look),
-        Act::SetChange(SetChange::Add {
-            key: key(5).public(),
-            contact,
-        }),
-        Act::SetChange(SetChange::Remove {
-            key: key(5).public(),
-        }),
-        Act::Ready {
-            height: Height(299),
-            root: Root(Digest([9; 32])),
-        },
+        Act::SetChange(SetChange::Add { key: key(5).public(), contact }),
+        Act::SetChange(SetChange::Remove { key: key(5).public() }),
+        Act::Ready { height: Height(299), root: Root(Digest([9; 32])) },
         Act::Report(Evidence::votes(vote(1, None), vote(1, Some(id)))),
-        Act::Report(Evidence::proposals(
-            proposal(1, id),
-            proposal(1, HeaderId(Digest::ZERO)),
-        )),
+        Act::Report(Evidence::proposals(proposal(1, id), proposal(1, HeaderId(Digest::ZERO)))),
     ]
 }
 
 fn turn() -> Turn {
-    let signed = acts()
-        .into_iter()
-        .zip(1..)
-        .map(|(a, n)| act(n, a))
-        .collect();
+    let signed = acts().into_iter().zip(1..).map(|(a, n)| act(n, a)).collect();
     let body = Body::new(signed, vec![Blob(b"hello".to_vec())]).expect("within limits");
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = Header {
@@ -148,47 +86,25 @@ fn turn() -> Turn {
 
 fn certificate() -> Certificate {
     let id = turn().id();
-    let signatures = (1..=3)
-        .map(|n| (key(n).public(), vote(n, Some(id)).signature))
-        .collect();
-    Certificate {
-        height: Height(300),
-        round: Round(2),
-        header: id,
-        signatures,
-    }
+    let signatures = (1..=3).map(|n| (key(n).public(), vote(n, Some(id)).signature)).collect();
+    Certificate { height: Height(300), round: Round(2), header: id, signatures }
 }
 
 fn receipt() -> Receipt {
     let place = merkle::Proof::of(&turn().body.act_leaves(), 3).expect("there are more acts");
-    Receipt {
-        header: turn().header,
-        certificate: certificate(),
-        place,
-    }
+    Receipt { header: turn().header, certificate: certificate(), place }
 }
 
 fn roster() -> Roster {
-    let member = Member {
-        power: 1,
-        contact: Contact::default(),
-    };
+    let member = Member { power: 1, contact: Contact::default() };
     let members: BTreeMap<_, _> = (1..=4).map(|n| (key(n).public(), member.clone())).collect();
     Roster::genesis(members).expect("four members")
 }
 
 fn state_proof() -> StateProof {
     let (key, content) = (LeafKey("clock".into()), vec![1, 2, 3]);
-    let place = merkle::Proof {
-        index: 1,
-        count: 3,
-        path: vec![Digest([3; 32]); 2],
-    };
-    StateProof {
-        key,
-        content,
-        place,
-    }
+    let place = merkle::Proof { index: 1, count: 3, path: vec![Digest([3; 32]); 2] };
+    StateProof { key, content, place }
 }
 
 /// (name, bytes, first half of the digest) of everything that goes over a wire or into a log.
@@ -207,15 +123,9 @@ fn measured() -> Vec<(String, usize, String)> {
     row("header id", turn().id().bytes().to_vec());
     row("turn", wire::encode(&turn()));
     row("vote", wire::encode(&vote(1, None)));
-    row(
-        "vote sign bytes",
-        vote(1, None).message.sign_bytes(sim()).to_vec(),
-    );
+    row("vote sign bytes", vote(1, None).message.sign_bytes(sim()).to_vec());
     row("proposal", wire::encode(&proposal(1, turn().id())));
-    row(
-        "proposal sign bytes",
-        proposal(1, turn().id()).message.sign_bytes(sim()).to_vec(),
-    );
+    row("proposal sign bytes", proposal(1, turn().id()).message.sign_bytes(sim()).to_vec());
     row("validator set", wire::encode(&set()));
     row("validators id", set().id().bytes().to_vec());
     row("certificate", wire::encode(&certificate()));
@@ -241,23 +151,14 @@ fn every_wire_type_has_its_golden_size_and_digest() {
 fn every_act_fits_into_an_envelope() {
     for a in acts() {
         let bytes = wire::encode(&act(1, a.clone())).len();
-        assert!(
-            bytes <= limits::ENVELOPE_BYTES_MAX,
-            "{a:?} takes {bytes} bytes"
-        );
+        assert!(bytes <= limits::ENVELOPE_BYTES_MAX, "{a:?} takes {bytes} bytes");
     }
 }
 
 #[test]
 fn what_is_encoded_decodes_to_itself() {
     let turn = turn();
-    assert_eq!(
-        wire::decode(&wire::encode(&turn), limits::TURN_BYTES_MAX),
-        Ok(turn)
-    );
-    assert_eq!(
-        wire::decode(&wire::encode(&receipt()), 4_096),
-        Ok(receipt())
-    );
+    assert_eq!(wire::decode(&wire::encode(&turn), limits::TURN_BYTES_MAX), Ok(turn));
+    assert_eq!(wire::decode(&wire::encode(&receipt()), 4_096), Ok(receipt()));
     assert_eq!(wire::decode(&wire::encode(&roster()), 4_096), Ok(roster()));
 }

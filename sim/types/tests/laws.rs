@@ -15,22 +15,11 @@ fn sim() -> SimId {
 
 fn act(n: u8, act: Act) -> SignedEnvelope {
     let (author, seq) = (key(n).public(), Seq(u64::from(n)));
-    Envelope {
-        sim: sim(),
-        author,
-        lane: Lane(1),
-        seq,
-        last_valid: Height(9),
-        act,
-    }
-    .sign(&key(n))
+    Envelope { sim: sim(), author, lane: Lane(1), seq, last_valid: Height(9), act }.sign(&key(n))
 }
 
 fn roster(n: u8) -> Roster {
-    let member = Member {
-        power: 1,
-        contact: Contact::default(),
-    };
+    let member = Member { power: 1, contact: Contact::default() };
     Roster::genesis((1..=n).map(|n| (key(n).public(), member.clone())).collect())
         .expect("a handful of members")
 }
@@ -116,10 +105,7 @@ fn long_integers_and_trailing_bytes_are_not_canonical() {
     let not_canonical = Err(wire::DecodeError::NotCanonical);
     assert_eq!(wire::decode::<Height>(&[0x85, 0x00], 8), not_canonical);
     assert_eq!(wire::decode::<Height>(&[5, 0], 8), not_canonical);
-    assert_eq!(
-        wire::decode::<Height>(&[0x85], 8),
-        Err(wire::DecodeError::Malformed)
-    );
+    assert_eq!(wire::decode::<Height>(&[0x85], 8), Err(wire::DecodeError::Malformed));
     let (found, limit) = (9, 8);
     let oversize = Err(wire::DecodeError::Oversize { found, limit });
     assert_eq!(wire::decode::<Height>(&[0; 9], 8), oversize);
@@ -131,13 +117,7 @@ fn ids_are_read_back_from_their_text_and_bad_text_is_named() {
     assert_eq!(id.to_string().parse(), Ok(id));
     assert_eq!(key(1).public().to_string().parse(), Ok(key(1).public()));
     let short = "12ab".parse::<SimId>();
-    assert_eq!(
-        short,
-        Err(ParseIdError::Length {
-            expected: 64,
-            found: 4
-        })
-    );
+    assert_eq!(short, Err(ParseIdError::Length { expected: 64, found: 4 }));
     let upper = "A".repeat(64).parse::<SimId>();
     assert_eq!(upper, Err(ParseIdError::Digit { at: 0 }));
 }
@@ -167,61 +147,28 @@ fn a_body_holds_its_limits() {
     assert_eq!(Body::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
 
     let name = "x".repeat(limits::ENVELOPE_BYTES_MAX);
-    let long = act(
-        1,
-        Act::Login {
-            name,
-            look: Look::default(),
-        },
-    );
-    assert!(matches!(
-        Body::new(vec![long], vec![]),
-        Err(BodyError::LongAct { .. })
-    ));
+    let long = act(1, Act::Login { name, look: Look::default() });
+    assert!(matches!(Body::new(vec![long], vec![]), Err(BodyError::LongAct { .. })));
 
     let name = "x".repeat(700);
     let heavy = (0..300_u64).map(|seq| {
-        let mut one = act(
-            1,
-            Act::Login {
-                name: name.clone(),
-                look: Look::default(),
-            },
-        );
+        let mut one = act(1, Act::Login { name: name.clone(), look: Look::default() });
         one.envelope.seq = Seq(seq);
         one
     });
-    assert!(matches!(
-        Body::new(heavy.collect(), vec![]),
-        Err(BodyError::LongActs(_))
-    ));
+    assert!(matches!(Body::new(heavy.collect(), vec![]), Err(BodyError::LongActs(_))));
 
     let blob = Blob(vec![7; limits::BLOB_BYTES_MAX + 1]);
-    let say = act(
-        1,
-        Act::Say {
-            channel: 0,
-            body: blob.id(),
-        },
-    );
+    let say = act(1, Act::Say { channel: 0, body: blob.id() });
     let error = Body::new(vec![say], vec![blob]);
-    assert!(matches!(
-        error,
-        Err(BodyError::TooManyBlobs { count: 1, .. })
-    ));
+    assert!(matches!(error, Err(BodyError::TooManyBlobs { count: 1, .. })));
 }
 
 #[test]
 fn a_blob_that_no_act_names_is_dropped_by_builders_and_refused_from_others() {
     let named = Blob(b"hi".to_vec());
     let stray = Blob(b"free bytes".to_vec());
-    let say = act(
-        1,
-        Act::Say {
-            channel: 0,
-            body: named.id(),
-        },
-    );
+    let say = act(1, Act::Say { channel: 0, body: named.id() });
     let body = Body::new(vec![say.clone()], vec![stray.clone(), named.clone()]).expect("small");
     assert_eq!(body.blobs(), std::slice::from_ref(&named));
 
@@ -236,14 +183,7 @@ fn evidence_names_the_liar_and_nobody_else() {
     let id = |n: u8| Some(HeaderId(Digest([n; 32])));
     let vote = |n: u8, round: u32, header| {
         let (kind, height, voter) = (VoteKind::Prevote, Height(5), key(n).public());
-        Vote {
-            kind,
-            height,
-            round: Round(round),
-            header,
-            voter,
-        }
-        .sign(sim(), &key(n))
+        Vote { kind, height, round: Round(round), header, voter }.sign(sim(), &key(n))
     };
     let verdict = |evidence: Evidence| evidence.verify(sim(), &Ed25519);
 
@@ -257,13 +197,8 @@ fn evidence_names_the_liar_and_nobody_else() {
     assert_eq!(verdict(two_rounds), Err(EvidenceError::NoConflict));
     let two_voters = Evidence::votes(vote(1, 0, id(1)), vote(2, 0, id(2)));
     assert_eq!(verdict(two_voters), Err(EvidenceError::NoConflict));
-    let Evidence::Votes(a, b) = lie else {
-        panic!("made of votes")
-    };
-    assert_eq!(
-        verdict(Evidence::Votes(b.clone(), a.clone())),
-        Err(EvidenceError::Order)
-    );
+    let Evidence::Votes(a, b) = lie else { panic!("made of votes") };
+    assert_eq!(verdict(Evidence::Votes(b.clone(), a.clone())), Err(EvidenceError::Order));
     let mut forged = a;
     forged.signature = b.signature;
     let forged = Evidence::votes(*forged, *b);
@@ -272,29 +207,14 @@ fn evidence_names_the_liar_and_nobody_else() {
 
 #[test]
 fn early_rounds_rotate_over_leaders_and_later_ones_over_everybody() {
-    let members: Vec<_> = (1..=5)
-        .map(|n| Validator {
-            key: key(n).public(),
-            power: 1,
-        })
-        .collect();
+    let members: Vec<_> = (1..=5).map(|n| Validator { key: key(n).public(), power: 1 }).collect();
     let lame = key(3).public();
     let set = ValidatorSet::new(members, |key| *key != lame).expect("five members");
     for height in 0..50 {
-        let first: Vec<_> = (0..4)
-            .map(|r| set.proposer(Height(height), Round(r)))
-            .collect();
+        let first: Vec<_> = (0..4).map(|r| set.proposer(Height(height), Round(r))).collect();
         assert!(!first.contains(&lame));
-        assert_eq!(
-            first
-                .iter()
-                .collect::<std::collections::BTreeSet<_>>()
-                .len(),
-            4
-        );
-        let later: Vec<_> = (4..9)
-            .map(|r| set.proposer(Height(height), Round(r)))
-            .collect();
+        assert_eq!(first.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
+        let later: Vec<_> = (4..9).map(|r| set.proposer(Height(height), Round(r))).collect();
         assert!(later.contains(&lame));
     }
 }
@@ -302,28 +222,15 @@ fn early_rounds_rotate_over_leaders_and_later_ones_over_everybody() {
 #[test]
 fn a_quorum_is_the_least_power_above_two_thirds() {
     for n in 1..=31_u8 {
-        let members = (1..=n)
-            .map(|n| Validator {
-                key: key(n).public(),
-                power: 1,
-            })
-            .collect();
-        let quorum = ValidatorSet::new(members, |_| true)
-            .expect("up to 31")
-            .quorum();
-        assert!(
-            quorum * 3 > u64::from(n) * 2 && (quorum - 1) * 3 <= u64::from(n) * 2,
-            "{n}"
-        );
+        let members = (1..=n).map(|n| Validator { key: key(n).public(), power: 1 }).collect();
+        let quorum = ValidatorSet::new(members, |_| true).expect("up to 31").quorum();
+        assert!(quorum * 3 > u64::from(n) * 2 && (quorum - 1) * 3 <= u64::from(n) * 2, "{n}");
     }
 }
 
 #[test]
 fn sets_that_break_a_rule_are_refused_by_name() {
-    let member = |n: u8, power| Validator {
-        key: key(n).public(),
-        power,
-    };
+    let member = |n: u8, power| Validator { key: key(n).public(), power };
     let error = |members: Vec<Validator>| ValidatorSet::new(members, |_| true).err();
     assert_eq!(error(vec![]), Some(ValidatorSetError::Count(0)));
     let many = (1..=32).map(|n| member(n, 1)).collect();
@@ -338,23 +245,12 @@ fn sets_that_break_a_rule_are_refused_by_name() {
 fn a_change_of_the_set_takes_effect_exactly_three_heights_later() {
     let mut roster = roster(4);
     let (new, contact) = (key(9).public(), Contact::default());
-    roster
-        .change(&SetChange::Add { key: new, contact })
-        .expect("unknown so far");
-    assert_eq!(
-        roster.promote(&key(8).public()),
-        Err(RosterError::NoStandby(key(8).public()))
-    );
+    roster.change(&SetChange::Add { key: new, contact }).expect("unknown so far");
+    assert_eq!(roster.promote(&key(8).public()), Err(RosterError::NoStandby(key(8).public())));
     roster.close(&header(&roster, 1, 0));
     roster.promote(&new).expect("a standby");
     roster.close(&header(&roster, 2, 0));
-    let votes = |height| {
-        roster
-            .set(Height(height))
-            .expect("known")
-            .get(&new)
-            .is_some()
-    };
+    let votes = |height| roster.set(Height(height)).expect("known").get(&new).is_some();
     assert_eq!([3, 4, 5].map(votes), [false, false, true]);
     assert!(roster.set(Height(6)).is_none() && roster.set(Height(2)).is_none());
 }
@@ -362,34 +258,20 @@ fn a_change_of_the_set_takes_effect_exactly_three_heights_later() {
 #[test]
 fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
     let mut roster = roster(5);
-    let remove = |n: u8| SetChange::Remove {
-        key: key(n).public(),
-    };
+    let remove = |n: u8| SetChange::Remove { key: key(n).public() };
     assert_eq!(roster.change(&remove(1)), Ok(()));
     assert_eq!(roster.change(&remove(2)), Err(RosterError::TooFew(4)));
-    assert_eq!(
-        roster.change(&remove(1)),
-        Err(RosterError::Unknown(key(1).public()))
-    );
+    assert_eq!(roster.change(&remove(1)), Err(RosterError::Unknown(key(1).public())));
     let add = |n: u8, address: String| {
-        let contact = Contact {
-            peer_id: String::new(),
-            address,
-        };
-        SetChange::Add {
-            key: key(n).public(),
-            contact,
-        }
+        let contact = Contact { peer_id: String::new(), address };
+        SetChange::Add { key: key(n).public(), contact }
     };
     let long = roster.change(&add(9, "x".repeat(129)));
     assert_eq!(long, Err(RosterError::LongContact(129)));
     for n in 0..16 {
         assert_eq!(roster.change(&add(100 + n, String::new())), Ok(()));
     }
-    assert_eq!(
-        roster.change(&add(120, String::new())),
-        Err(RosterError::TooMany(16))
-    );
+    assert_eq!(roster.change(&add(120, String::new())), Err(RosterError::TooMany(16)));
     let known = Err(RosterError::Known(key(100).public()));
     assert_eq!(roster.change(&add(100, String::new())), known);
 }
@@ -398,10 +280,7 @@ fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
 fn a_proposer_that_missed_its_round_leads_no_more_for_a_while_then_again() {
     let mut roster = roster(4);
     let mut absences: BTreeMap<PublicKey, Vec<u64>> = BTreeMap::new();
-    let dead = roster
-        .set(Height(1))
-        .expect("genesis")
-        .proposer(Height(1), Round(0));
+    let dead = roster.set(Height(1)).expect("genesis").proposer(Height(1), Round(0));
     for height in 1..1_000 {
         let set = roster.set(Height(height)).expect("the next height").clone();
         let round = u32::from(set.proposer(Height(height), Round(0)) == dead);
@@ -413,25 +292,14 @@ fn a_proposer_that_missed_its_round_leads_no_more_for_a_while_then_again() {
     // Missed at 1, then probed after 64, 128, 256 and 512 heights (with the lag, and its turn).
     let missed = &absences[&dead];
     assert!((4..=12).contains(&missed.len()), "{missed:?}");
-    assert!(
-        missed.windows(2).any(|pair| pair[1] - pair[0] > 250),
-        "{missed:?}"
-    );
+    assert!(missed.windows(2).any(|pair| pair[1] - pair[0] > 250), "{missed:?}");
 
     // Once it builds a turn, it is trusted again.
     let set = roster.set(Height(1_000)).expect("the next height").clone();
-    let round = (0..8)
-        .find(|r| set.proposer(Height(1_000), Round(*r)) == dead)
-        .expect("later");
+    let round = (0..8).find(|r| set.proposer(Height(1_000), Round(*r)) == dead).expect("later");
     roster.close(&header(&roster, 1_000, round));
     for height in 1_001..1_004 {
         roster.close(&header(&roster, height, 0));
     }
-    assert!(
-        roster
-            .set(Height(1_005))
-            .expect("known")
-            .leaders()
-            .any(|key| key == dead)
-    );
+    assert!(roster.set(Height(1_005)).expect("known").leaders().any(|key| key == dead));
 }

@@ -13,13 +13,7 @@ fn sim() -> SimId {
 }
 
 fn set(keys: &[u8]) -> ValidatorSet {
-    let members = keys
-        .iter()
-        .map(|n| Validator {
-            key: key(*n).public(),
-            power: 1,
-        })
-        .collect();
+    let members = keys.iter().map(|n| Validator { key: key(*n).public(), power: 1 }).collect();
     ValidatorSet::new(members, |_| true).expect("a handful of members")
 }
 
@@ -42,9 +36,7 @@ enum Distrust {
 
 impl LightClient {
     fn new(first: ValidatorSet) -> Self {
-        Self {
-            sets: vec![(Height(1), first)],
-        }
+        Self { sets: vec![(Height(1), first)] }
     }
 
     fn set_of(&self, height: Height) -> Result<&ValidatorSet, Distrust> {
@@ -63,9 +55,7 @@ impl LightClient {
         if (certificate.height, certificate.header) != (header.height, header.id()) {
             return Err(Distrust::OtherHeader);
         }
-        certificate
-            .verify(sim(), set, &Ed25519)
-            .map_err(Distrust::Certificate)
+        certificate.verify(sim(), set, &Ed25519).map_err(Distrust::Certificate)
     }
 
     fn follow(
@@ -84,9 +74,7 @@ impl LightClient {
 
     fn receipt(&self, act: &SignedEnvelope, receipt: &Receipt) -> Result<(), Distrust> {
         let set = self.set_of(receipt.header.height)?;
-        receipt
-            .verify(sim(), act, set, &Ed25519)
-            .map_err(Distrust::Receipt)
+        receipt.verify(sim(), act, set, &Ed25519).map_err(Distrust::Receipt)
     }
 
     fn state(
@@ -103,15 +91,8 @@ impl LightClient {
 fn act(n: u8, seq: u64) -> SignedEnvelope {
     let act = Act::Emote(Emote::Wave);
     let author = key(n).public();
-    Envelope {
-        sim: sim(),
-        author,
-        lane: Lane(1),
-        seq: Seq(seq),
-        last_valid: Height(99),
-        act,
-    }
-    .sign(&key(n))
+    Envelope { sim: sim(), author, lane: Lane(1), seq: Seq(seq), last_valid: Height(99), act }
+        .sign(&key(n))
 }
 
 fn header(
@@ -142,12 +123,7 @@ fn header(
 
 fn certify(header: &Header, round: u32, signers: &[u8]) -> Certificate {
     let (height, id) = (header.height, header.id());
-    let mut made = Certificate {
-        height,
-        round: Round(round),
-        header: id,
-        signatures: vec![],
-    };
+    let mut made = Certificate { height, round: Round(round), header: id, signatures: vec![] };
     for n in signers {
         let voter = key(*n).public();
         let signed = made.vote(voter).sign(sim(), &key(*n));
@@ -171,11 +147,7 @@ fn a_receipt_of_three_of_four_is_believed_and_any_change_of_it_is_not() {
 
     for (at, act) in body.acts().iter().enumerate() {
         let place = merkle::Proof::of(&leaves, at).expect("in range");
-        let good = Receipt {
-            header: header.clone(),
-            certificate: certificate.clone(),
-            place,
-        };
+        let good = Receipt { header: header.clone(), certificate: certificate.clone(), place };
         assert_eq!(client.receipt(act, &good), Ok(()));
 
         let other = &body.acts()[(at + 1) % leaves.len()];
@@ -199,10 +171,7 @@ fn a_certificate_needs_a_quorum_of_different_members_with_their_own_signatures()
     let twice = CertificateError::Repeated(key(1).public());
     assert_eq!(verdict(&certify(&header, 0, &[1, 2, 1])), rejected(twice));
     let stranger = CertificateError::Stranger(key(9).public());
-    assert_eq!(
-        verdict(&certify(&header, 0, &[1, 2, 9])),
-        rejected(stranger)
-    );
+    assert_eq!(verdict(&certify(&header, 0, &[1, 2, 9])), rejected(stranger));
     let mut swapped = certify(&header, 0, &[1, 2, 3]);
     swapped.signatures[0].1 = swapped.signatures[1].1;
     let forged = CertificateError::Signature(key(1).public());
@@ -225,10 +194,7 @@ fn set_changes_are_followed_from_header_to_header_and_old_servers_lose_their_say
     let after = header(8, &Body::default(), &new, &new, no_root());
 
     let by_new = certify(&after, 0, &[3, 4, 5]);
-    assert_eq!(
-        client.believe(&after, &by_new),
-        Err(Distrust::OtherValidators)
-    );
+    assert_eq!(client.believe(&after, &by_new), Err(Distrust::OtherValidators));
     let signed = certify(&change, 0, &[1, 2, 3]);
     let wrong_set = client.follow(&change, &signed, set(&[2, 3, 4, 6]));
     assert_eq!(wrong_set, Err(Distrust::NotTheNextSet));
@@ -236,30 +202,20 @@ fn set_changes_are_followed_from_header_to_header_and_old_servers_lose_their_say
     assert_eq!(client.believe(&after, &by_new), Ok(()));
     let by_old = certify(&after, 0, &[1, 2, 3]);
     let gone = CertificateError::Stranger(key(1).public());
-    assert_eq!(
-        client.believe(&after, &by_old),
-        Err(Distrust::Certificate(gone))
-    );
+    assert_eq!(client.believe(&after, &by_old), Err(Distrust::Certificate(gone)));
 }
 
 #[test]
 fn a_leaf_is_believed_only_with_its_own_key_content_and_certified_root() {
     let four = set(&[1, 2, 3, 4]);
     let client = LightClient::new(four.clone());
-    let leaves: Vec<(LeafKey, Vec<u8>)> = ["clock", "players/a", "tile/0,0"]
-        .map(|k| (LeafKey(k.into()), k.into()))
-        .to_vec();
+    let leaves: Vec<(LeafKey, Vec<u8>)> =
+        ["clock", "players/a", "tile/0,0"].map(|k| (LeafKey(k.into()), k.into())).to_vec();
     let hashes: Vec<Digest> = leaves
         .iter()
         .map(|(key, content)| leaf_hash(key, &Digest(*blake3::hash(content).as_bytes())))
         .collect();
-    let header = header(
-        9,
-        &Body::default(),
-        &four,
-        &four,
-        Root(merkle::root(&hashes)),
-    );
+    let header = header(9, &Body::default(), &four, &four, Root(merkle::root(&hashes)));
     let signed = certify(&header, 0, &[1, 2, 3]);
     let proof = |at: usize| StateProof {
         key: leaves[at].0.clone(),
@@ -270,25 +226,10 @@ fn a_leaf_is_believed_only_with_its_own_key_content_and_certified_root() {
     for at in 0..3 {
         assert_eq!(client.state(&header, &signed, &proof(at)), Ok(()));
     }
-    let renamed = StateProof {
-        key: LeafKey("players/b".into()),
-        ..proof(1)
-    };
-    assert_eq!(
-        client.state(&header, &signed, &renamed),
-        Err(Distrust::State)
-    );
-    let changed = StateProof {
-        content: b"players/c".to_vec(),
-        ..proof(1)
-    };
-    assert_eq!(
-        client.state(&header, &signed, &changed),
-        Err(Distrust::State)
-    );
-    let moved = StateProof {
-        place: proof(2).place,
-        ..proof(1)
-    };
+    let renamed = StateProof { key: LeafKey("players/b".into()), ..proof(1) };
+    assert_eq!(client.state(&header, &signed, &renamed), Err(Distrust::State));
+    let changed = StateProof { content: b"players/c".to_vec(), ..proof(1) };
+    assert_eq!(client.state(&header, &signed, &changed), Err(Distrust::State));
+    let moved = StateProof { place: proof(2).place, ..proof(1) };
     assert_eq!(client.state(&header, &signed, &moved), Err(Distrust::State));
 }

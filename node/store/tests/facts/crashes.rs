@@ -23,11 +23,7 @@ struct Progress {
 
 fn snapshot(number: u64) -> Snapshot {
     let bytes = payload(number);
-    Snapshot {
-        height: Height(number * 600),
-        root: Root(Digest::of("a test", &bytes)),
-        bytes,
-    }
+    Snapshot { height: Height(number * 600), root: Root(Digest::of("a test", &bytes)), bytes }
 }
 
 fn blob(number: u64) -> Blob {
@@ -69,10 +65,7 @@ fn assert_nothing_promised_is_gone(disk: &mut MemoryDisk, progress: &Progress, c
         Err(error) => panic!("{context}: {error}"),
     };
     let mut found = records(store.index(), store.disk());
-    if found
-        .last()
-        .is_some_and(|record| record.payload == b"never synced")
-    {
+    if found.last().is_some_and(|record| record.payload == b"never synced") {
         found.pop();
     }
     let found = assert_prefix(&found);
@@ -94,10 +87,7 @@ fn assert_nothing_promised_is_gone(disk: &mut MemoryDisk, progress: &Progress, c
     }
     let unfinished = blob(progress.blobs + 1);
     let found = get_blob(store.disk_mut(), unfinished.id());
-    assert!(
-        found == Ok(None) || found == Ok(Some(unfinished)),
-        "{context}"
-    );
+    assert!(found == Ok(None) || found == Ok(Some(unfinished)), "{context}");
 }
 
 #[test]
@@ -232,14 +222,8 @@ fn what_was_appended_while_a_sync_ran_is_torn_not_damaged() {
     append(&mut store, 4);
     store.finish_sync(&begun).expect("a good disk");
     append(&mut store, 5);
-    let (file, from) = store
-        .index()
-        .locate(unsynced)
-        .expect("a place in a segment");
-    assert_eq!(
-        store.index().locate(store.end()).map(|end| end.0),
-        Some(file)
-    );
+    let (file, from) = store.index().locate(unsynced).expect("a place in a segment");
+    assert_eq!(store.index().locate(store.end()).map(|end| end.0), Some(file));
     let mut disk = store.into_disk();
     disk.flip(file, (from + 45) * 8);
 
@@ -310,10 +294,7 @@ fn a_segment_is_sealed_before_the_next_begins() {
     disk.crash(Tail::Lost);
 
     let kept = recovered(&mut disk);
-    assert!(
-        (6..9).contains(&kept),
-        "{kept} records: the last segment is not sealed"
-    );
+    assert!((6..9).contains(&kept), "{kept} records: the last segment is not sealed");
 }
 
 #[test]

@@ -31,11 +31,7 @@ fn every_cut_of_the_last_segment_leaves_the_records_before_it() {
             |place: &&(FileName, u64, u64)| place.0 < last || place.1 + place.2 <= left;
         let expected = places.iter().filter(whole_records).count() as u64;
         let index = recovered.writer.index();
-        assert_eq!(
-            assert_prefix(&records(index, &disk)),
-            expected,
-            "cut to {left}"
-        );
+        assert_eq!(assert_prefix(&records(index, &disk)), expected, "cut to {left}");
         let after = index.locate(index.end()).filter(|end| end.0 == last);
         let cut_bytes = left - after.map_or(0, |(_, offset)| offset);
         let reported = recovered.tail.map_or(0, |tail| tail.bytes);
@@ -79,19 +75,9 @@ fn an_earlier_segment_that_lost_its_last_record_is_named() {
 
     let found = scan(&disk, sim()).expect_err("a record is missing");
 
-    let damage = Damage::Length {
-        found: from,
-        expected: from + bytes,
-    };
+    let damage = Damage::Length { found: from, expected: from + bytes };
     let offset = from;
-    assert_eq!(
-        found,
-        ScanError::Damaged(Damaged {
-            file,
-            offset,
-            damage
-        })
-    );
+    assert_eq!(found, ScanError::Damaged(Damaged { file, offset, damage }));
 }
 
 #[test]
@@ -103,14 +89,7 @@ fn bytes_behind_an_earlier_segment_are_damage() {
 
     let found = scan(&disk, sim()).expect_err("seven bytes too many");
 
-    assert_eq!(
-        found,
-        ScanError::Damaged(Damaged {
-            file,
-            offset: length,
-            damage: Damage::CutOff
-        })
-    );
+    assert_eq!(found, ScanError::Damaged(Damaged { file, offset: length, damage: Damage::CutOff }));
 }
 
 #[test]
@@ -149,10 +128,7 @@ fn a_missing_segment_is_named_unless_it_is_the_last() {
         }
         let missing = RecoverError::Scan(ScanError::Missing(file));
         assert_eq!(found.expect_err("a gap"), missing);
-        assert_eq!(
-            missing.to_string(),
-            format!("log/segment-000000000{number} is missing")
-        );
+        assert_eq!(missing.to_string(), format!("log/segment-000000000{number} is missing"));
     }
 }
 
@@ -167,11 +143,7 @@ fn a_segment_in_the_place_of_another_is_damage() {
 
     assert_eq!(
         found,
-        ScanError::Damaged(Damaged {
-            file: one,
-            offset: 8,
-            damage: Damage::OtherSegment(2)
-        })
+        ScanError::Damaged(Damaged { file: one, offset: 8, damage: Damage::OtherSegment(2) })
     );
 }
 
@@ -189,18 +161,10 @@ fn with_segment_2_of(payloads: impl Iterator<Item = Vec<u8>>) -> ScanError {
 
 #[test]
 fn a_segment_of_another_history_of_the_same_sim_is_damage() {
-    let damaged = Damaged {
-        file: FileName::segment(2),
-        offset: 0,
-        damage: Damage::Discontinued,
-    };
+    let damaged = Damaged { file: FileName::segment(2), offset: 0, damage: Damage::Discontinued };
     let swapped = [0, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10].map(payload);
     let found = with_segment_2_of(swapped.into_iter());
-    assert_eq!(
-        found,
-        ScanError::Damaged(damaged),
-        "as long, but not the same"
-    );
+    assert_eq!(found, ScanError::Damaged(damaged), "as long, but not the same");
 
     let shorter = (0..4).map(|_| vec![7; 120]);
     let found = with_segment_2_of(shorter);

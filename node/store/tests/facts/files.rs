@@ -94,10 +94,7 @@ fn a_whole_file_is_the_old_one_or_the_new_one_after_a_crash_at_any_operation() {
     let mut whole = before.clone();
     whole.write_new(file, b"the new one").expect("a good disk");
     let operations = whole.operations() - before.operations();
-    assert_eq!(
-        operations, 5,
-        "remove, append, sync, rename, sync the folder"
-    );
+    assert_eq!(operations, 5, "remove, append, sync, rename, sync the folder");
 
     for operation in 0..=operations {
         for tail in (0..40).map(Tail::Torn).chain([Tail::Lost, Tail::Kept]) {
@@ -108,10 +105,7 @@ fn a_whole_file_is_the_old_one_or_the_new_one_after_a_crash_at_any_operation() {
 
             let left = disk.bytes(file).expect("one of them");
 
-            assert!(
-                done || left == b"the old one" || left == b"the new one",
-                "{tail:?}"
-            );
+            assert!(done || left == b"the old one" || left == b"the new one", "{tail:?}");
             assert!(!done || left == b"the new one", "{tail:?}");
         }
     }
@@ -128,8 +122,7 @@ fn unfinished_files_are_removed_when_a_store_is_opened() {
         FileName::new(FileKind::Blob(Blob(vec![]).id())),
     ];
     for file in unfinished {
-        disk.append(file.temporary(), b"half of")
-            .expect("a good disk");
+        disk.append(file.temporary(), b"half of").expect("a good disk");
     }
 
     Store::open(&mut disk, opening()).expect("a good disk");

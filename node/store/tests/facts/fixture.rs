@@ -11,18 +11,12 @@ pub(crate) fn sim() -> SimId {
 }
 
 pub(crate) fn identity() -> Identity {
-    Identity {
-        sim: sim(),
-        server: PublicKey([9; 32]),
-    }
+    Identity { sim: sim(), server: PublicKey([9; 32]) }
 }
 
 /// Segments of about four short records.
 pub(crate) fn opening() -> Opening {
-    Opening {
-        identity: identity(),
-        segment_bytes: 320,
-    }
+    Opening { identity: identity(), segment_bytes: 320 }
 }
 
 pub(crate) fn open(disk: MemoryDisk) -> Store<MemoryDisk> {

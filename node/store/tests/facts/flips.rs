@@ -12,9 +12,7 @@ use crate::fixture::{assert_prefix, contents, filled, places, records, sim};
 fn segments(disk: &MemoryDisk) -> Vec<(FileName, u64)> {
     let files = contents(disk).into_iter();
     let files = files.map(|(file, bytes)| (file, bytes.len() as u64));
-    files
-        .filter(|(file, _)| matches!(file.kind, FileKind::Segment(_)))
-        .collect()
+    files.filter(|(file, _)| matches!(file.kind, FileKind::Segment(_))).collect()
 }
 
 /// Where the header or record begins that holds this byte, and which record it is.
@@ -201,10 +199,7 @@ fn damage_is_told_with_file_and_byte() {
         told,
         format!("{file} is damaged at byte {from}: the record does not match its hash")
     );
-    assert!(
-        told.starts_with("log/segment-0000000001 is damaged at byte "),
-        "{told}"
-    );
+    assert!(told.starts_with("log/segment-0000000001 is damaged at byte "), "{told}");
     let removed = disk.remove(file);
     assert_eq!(removed, Ok(()));
 }

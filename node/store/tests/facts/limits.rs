@@ -14,9 +14,7 @@ fn the_longest_record_is_kept_and_a_longer_one_refused() {
     let mut store = open(MemoryDisk::new());
     let longest = vec![5; limits::RECORD_BYTES_MAX];
 
-    store
-        .append(1, Some(1), &longest)
-        .expect("the longest record");
+    store.append(1, Some(1), &longest).expect("the longest record");
     let longer = store.append(1, Some(2), &vec![5; limits::RECORD_BYTES_MAX + 1]);
 
     let too_long = FrameError::TooLong(limits::RECORD_BYTES_MAX + 1);
@@ -35,13 +33,9 @@ fn tags_grow_up_to_the_largest() {
     store.append(1, Some(0), b"zero").expect("the first tag");
     assert_eq!(store.append(1, Some(0), b""), order(0, Some(0)));
     let largest = limits::TAG_MAX;
-    store
-        .append(1, Some(largest), b"largest")
-        .expect("the largest tag");
+    store.append(1, Some(largest), b"largest").expect("the largest tag");
     assert_eq!(store.append(1, Some(7), b""), order(7, Some(largest)));
-    store
-        .append(1, None, b"more")
-        .expect("a record without a tag");
+    store.append(1, None, b"more").expect("a record without a tag");
 
     for (tag, text) in [(0, &b"zero"[..]), (largest, b"largest")] {
         let found = store.find(tag).expect("a good disk");
@@ -55,9 +49,7 @@ fn a_segment_ends_at_16_mib() {
     let opened = Store::open(MemoryDisk::new(), Opening::new(identity()));
     let mut store = opened.expect("a good disk").store;
     for _ in 0..17 {
-        store
-            .append(1, None, &vec![5; 1_000_000])
-            .expect("a good disk");
+        store.append(1, None, &vec![5; 1_000_000]).expect("a good disk");
     }
     let length = |number| {
         let bytes = store.disk().bytes(FileName::segment(number));
@@ -65,17 +57,10 @@ fn a_segment_ends_at_16_mib() {
     };
     assert_eq!(store.index().segments(), 2);
     assert!(length(0) <= limits::SEGMENT_BYTES && length(0) + length(1) > limits::SEGMENT_BYTES);
-    let greedy = Opening {
-        segment_bytes: u64::MAX,
-        ..Opening::new(identity())
-    };
-    let mut store = Store::open(store.into_disk(), greedy)
-        .expect("a good disk")
-        .store;
+    let greedy = Opening { segment_bytes: u64::MAX, ..Opening::new(identity()) };
+    let mut store = Store::open(store.into_disk(), greedy).expect("a good disk").store;
     for _ in 0..17 {
-        store
-            .append(1, None, &vec![5; 1_000_000])
-            .expect("a good disk");
+        store.append(1, None, &vec![5; 1_000_000]).expect("a good disk");
     }
     assert_eq!(store.index().segments(), 3, "no choice is larger");
 }
@@ -93,16 +78,10 @@ fn a_blob_at_the_limit_is_kept_and_a_larger_one_refused() {
     assert_eq!(refused, Err(BlobError::TooLong(BLOB_BYTES_MAX as u64 + 1)));
     let file = FileName::new(FileKind::Blob(larger.id()));
     disk.replace(file, larger.0);
-    let damage = Damage::Length {
-        found: BLOB_BYTES_MAX as u64 + 1,
-        expected: BLOB_BYTES_MAX as u64,
-    };
+    let damage =
+        Damage::Length { found: BLOB_BYTES_MAX as u64 + 1, expected: BLOB_BYTES_MAX as u64 };
     let offset = 0;
-    let damaged = Damaged {
-        file,
-        offset,
-        damage,
-    };
+    let damaged = Damaged { file, offset, damage };
     let FileKind::Blob(id) = file.kind else {
         unreachable!("it is a blob");
     };
@@ -154,10 +133,7 @@ impl ReadDisk for Endless {
     }
 
     fn read(&self, file: FileName, offset: u64, length: u32) -> Result<Vec<u8>, DiskError> {
-        assert!(
-            offset < 1 << 20,
-            "read {length} bytes at {offset} of {file}"
-        );
+        assert!(offset < 1 << 20, "read {length} bytes at {offset} of {file}");
         self.0.read(file, offset, length)
     }
 }
@@ -176,10 +152,7 @@ fn a_file_of_any_length_is_judged_without_reading_it_all() {
         let loaded = load_snapshot(&disk, snapshot.height, snapshot.root);
         let scanned = scan(&disk, sim());
 
-        assert!(
-            matches!(loaded, Err(SnapshotError::Damaged(_))),
-            "{loaded:?}"
-        );
+        assert!(matches!(loaded, Err(SnapshotError::Damaged(_))), "{loaded:?}");
         assert!(matches!(scanned, Err(ScanError::Damaged(_))), "{scanned:?}");
     }
 }

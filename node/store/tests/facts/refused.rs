@@ -26,10 +26,7 @@ fn refused(disk: &mut MemoryDisk, identity: Identity) -> IdentityError {
 #[test]
 fn the_directory_of_another_sim_is_refused() {
     let (found, expected) = (sim(), other_sim());
-    let intruder = Identity {
-        sim: expected,
-        ..identity()
-    };
+    let intruder = Identity { sim: expected, ..identity() };
 
     let error = refused(&mut filled(&[3]), intruder);
 
@@ -40,10 +37,7 @@ fn the_directory_of_another_sim_is_refused() {
 
 #[test]
 fn the_directory_of_another_server_is_refused() {
-    let intruder = Identity {
-        server: PublicKey([1; 32]),
-        ..identity()
-    };
+    let intruder = Identity { server: PublicKey([1; 32]), ..identity() };
 
     let error = refused(&mut filled(&[3]), intruder);
 
@@ -79,11 +73,8 @@ fn a_segment_of_another_sim_is_refused() {
 
     let error = recover(&mut disk, other_sim()).expect_err("another sim");
 
-    let foreign = ScanError::ForeignSim {
-        file: FileName::segment(0),
-        found: sim(),
-        expected: other_sim(),
-    };
+    let foreign =
+        ScanError::ForeignSim { file: FileName::segment(0), found: sim(), expected: other_sim() };
     assert_eq!(error, RecoverError::Scan(foreign));
     assert_eq!(contents(&disk), before, "nothing is changed");
 }

@@ -13,16 +13,11 @@ const RECORD_HEADER: u64 = 42;
 
 /// Two records of `first` and `second` payload bytes in segments of `segment_bytes`.
 fn two(first: usize, second: usize, segment_bytes: u64) -> Store<MemoryDisk> {
-    let opening = Opening {
-        segment_bytes,
-        ..Opening::new(identity())
-    };
+    let opening = Opening { segment_bytes, ..Opening::new(identity()) };
     let opened = Store::open(MemoryDisk::new(), opening).expect("a good disk");
     let mut store = opened.store;
     for length in [first, second] {
-        store
-            .append(1, None, &vec![7; length])
-            .expect("a good disk");
+        store.append(1, None, &vec![7; length]).expect("a good disk");
     }
     store
 }
@@ -46,10 +41,7 @@ fn a_record_longer_than_a_segment_has_one_of_its_own() {
     let scan = scan(&disk, sim()).expect("an undamaged log");
     assert_eq!((scan.index.segments(), scan.index.records()), (2, 2));
     let length = disk.bytes(FileName::segment(0)).map(<[u8]>::len);
-    assert_eq!(
-        length,
-        Some((SEGMENT_HEADER + RECORD_HEADER + 500) as usize)
-    );
+    assert_eq!(length, Some((SEGMENT_HEADER + RECORD_HEADER + 500) as usize));
     disk.crash(metatopia_store::memory::Tail::Lost);
     let left = scan_records(&disk);
     assert_eq!(left, 1, "the first was sealed before the second began");
@@ -63,17 +55,12 @@ fn scan_records(disk: &MemoryDisk) -> u64 {
 fn a_log_may_be_continued_with_other_segment_lengths() {
     let mut disk = filled(&[5]);
     for segment_bytes in [1, 200, 1_000, u64::MAX] {
-        let opening = Opening {
-            segment_bytes,
-            ..Opening::new(identity())
-        };
+        let opening = Opening { segment_bytes, ..Opening::new(identity()) };
         let mut store = Store::open(&mut disk, opening).expect("a good disk").store;
         for _ in 0..4 {
             let number = store.index().records();
             let (kind, tag) = crate::fixture::labels(number);
-            store
-                .append(kind, tag, &payload(number))
-                .expect("a good disk");
+            store.append(kind, tag, &payload(number)).expect("a good disk");
         }
         store.sync().expect("a good disk");
     }
@@ -105,14 +92,8 @@ fn every_tag_is_found_and_no_other() {
 
     for tag in 0..400 {
         let found = store.find(tag).expect("a good disk");
-        let number = tag
-            .checked_sub(100)
-            .filter(|n| n.is_multiple_of(3) && *n < 200);
-        assert_eq!(
-            found.map(|record| record.payload),
-            number.map(payload),
-            "tag {tag}"
-        );
+        let number = tag.checked_sub(100).filter(|n| n.is_multiple_of(3) && *n < 200);
+        assert_eq!(found.map(|record| record.payload), number.map(payload), "tag {tag}");
     }
     let last = store.index().last_tagged().map(|(tag, _)| tag);
     assert_eq!(last, Some(298));
@@ -164,27 +145,18 @@ fn the_index_takes_a_2048th_of_the_log() {
     // Two and a half full segments of records like a turn of an idle world.
     let segments_bytes = limits::SEGMENT_BYTES * 5 / 2;
     for height in 0..segments_bytes / 1_000 {
-        store
-            .append(1, Some(height), &[7; 958])
-            .expect("a good disk");
+        store.append(1, Some(height), &[7; 958]).expect("a good disk");
     }
 
     let index = store.index();
     assert_eq!(index.segments(), 3);
     let due = index.end().0 / limits::INDEX_STRIDE_BYTES * 32 + 3 * 8;
-    assert!(
-        index.memory_bytes() as u64 <= due,
-        "{} bytes",
-        index.memory_bytes()
-    );
+    assert!(index.memory_bytes() as u64 <= due, "{} bytes", index.memory_bytes());
     let before = store.disk().reads();
     let found = store.find(30_000).expect("a good disk");
     assert_eq!(found.expect("a tag").position, Position(30_000_000));
     let read_bytes = (store.disk().reads() - before) * limits::READ_BYTES as u64;
-    assert!(
-        read_bytes <= 2 * limits::INDEX_STRIDE_BYTES,
-        "{read_bytes} bytes read"
-    );
+    assert!(read_bytes <= 2 * limits::INDEX_STRIDE_BYTES, "{read_bytes} bytes read");
 }
 
 #[test]
@@ -196,9 +168,7 @@ fn every_record_of_a_log_with_many_entries_in_its_index_is_found() {
     while store.end().0 < 5 * stride {
         let tag = positions.len() as u64;
         positions.push(store.end());
-        store
-            .append(1, Some(tag), &tag.to_le_bytes().repeat(150))
-            .expect("a good disk");
+        store.append(1, Some(tag), &tag.to_le_bytes().repeat(150)).expect("a good disk");
     }
     assert_eq!(store.index().memory_bytes(), 5 * 32 + 8);
 

@@ -76,21 +76,13 @@ struct Life {
 
 impl fmt::Debug for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} records, durable to {}",
-            self.kept.len(),
-            self.durable
-        )
+        write!(f, "{} records, durable to {}", self.kept.len(), self.durable)
     }
 }
 
 impl Life {
     fn new(segment_bytes: u64) -> Self {
-        let opening = Opening {
-            segment_bytes,
-            ..Opening::new(identity())
-        };
+        let opening = Opening { segment_bytes, ..Opening::new(identity()) };
         let opened = Store::open(MemoryDisk::new(), opening).expect("a good disk");
         Self {
             store: Some(opened.store),
@@ -146,12 +138,7 @@ impl Life {
         let tag = tagged.then_some(self.appended_ever);
         let position = self.store().end();
         if let Ok(end) = self.store().append(3, tag, &payload) {
-            self.kept.push(Kept {
-                position,
-                end,
-                tag,
-                payload,
-            });
+            self.kept.push(Kept { position, end, tag, payload });
         }
         self.durable = self.store().synced();
     }

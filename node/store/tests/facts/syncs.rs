@@ -67,9 +67,7 @@ fn believing_a_second_sync_after_a_failed_one_would_lose_records() {
     let mut disk = store.into_disk();
     disk.fail_operation(disk.operations(), Fault::Fail);
     request.perform(&mut disk).expect_err("injected");
-    request
-        .perform(&mut disk)
-        .expect("the second sync claims to be good");
+    request.perform(&mut disk).expect("the second sync claims to be good");
 
     disk.crash(Tail::Kept);
 
@@ -138,10 +136,7 @@ fn a_disk_that_is_full_at_any_byte_keeps_what_was_synced() {
             store.sync().expect("syncing takes no room");
             synced += 1;
         };
-        assert!(
-            matches!(&full, AppendError::Disk(error) if error.cause == Cause::Full),
-            "{full}"
-        );
+        assert!(matches!(&full, AppendError::Disk(error) if error.cause == Cause::Full), "{full}");
 
         store.disk_mut().limit_capacity(None);
         store.reopen().expect("there is room again");
@@ -198,11 +193,7 @@ fn a_sync_that_was_begun_in_an_earlier_segment_still_counts() {
     }
     let sealed = store.synced();
 
-    assert_eq!(
-        store.finish_sync(&begun),
-        Ok(sealed),
-        "segments begin durable"
-    );
+    assert_eq!(store.finish_sync(&begun), Ok(sealed), "segments begin durable");
     assert!(sealed > begun.end);
     let read = store.disk().list(metatopia_store::Folder::Log);
     assert_eq!(read.expect("a good disk").len(), 3);

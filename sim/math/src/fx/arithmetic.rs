@@ -44,11 +44,7 @@ impl Fx {
     /// The rounded quotient; `None` out of range and for a divisor of zero.
     #[must_use]
     pub const fn checked_div(self, divisor: Self) -> Option<Self> {
-        if divisor.0 == 0 {
-            None
-        } else {
-            Self::checked_from_wide(quotient(self, divisor))
-        }
+        if divisor.0 == 0 { None } else { Self::checked_from_wide(quotient(self, divisor)) }
     }
 
     /// The rest of a division whose quotient is cut towards zero, exactly: it has the sign of
@@ -56,22 +52,14 @@ impl Fx {
     #[must_use]
     pub const fn checked_rem(self, divisor: Self) -> Option<Self> {
         // Wrapping, since MIN % -ULP is zero but counts as an overflow.
-        if divisor.0 == 0 {
-            None
-        } else {
-            Some(Self(self.0.wrapping_rem(divisor.0)))
-        }
+        if divisor.0 == 0 { None } else { Some(Self(self.0.wrapping_rem(divisor.0))) }
     }
 
     /// The rest of a division, exactly and never negative: from zero up to, not including, the
     /// magnitude of the divisor. `None` for a divisor of zero.
     #[must_use]
     pub const fn checked_rem_euclid(self, divisor: Self) -> Option<Self> {
-        if divisor.0 == 0 {
-            None
-        } else {
-            Some(Self(self.0.wrapping_rem_euclid(divisor.0)))
-        }
+        if divisor.0 == 0 { None } else { Some(Self(self.0.wrapping_rem_euclid(divisor.0))) }
     }
 
     /// The negated number; `None` for [`Fx::MIN`].
@@ -83,11 +71,7 @@ impl Fx {
     /// The magnitude; `None` for [`Fx::MIN`].
     #[must_use]
     pub const fn checked_abs(self) -> Option<Self> {
-        if self.0 < 0 {
-            self.checked_neg()
-        } else {
-            Some(self)
-        }
+        if self.0 < 0 { self.checked_neg() } else { Some(self) }
     }
 
     /// The sum, moved into the range.
@@ -129,11 +113,7 @@ impl Fx {
     /// The magnitude; [`Fx::MAX`] for [`Fx::MIN`].
     #[must_use]
     pub const fn saturating_abs(self) -> Self {
-        if self.0 < 0 {
-            self.saturating_neg()
-        } else {
-            self
-        }
+        if self.0 < 0 { self.saturating_neg() } else { self }
     }
 
     /// The sum modulo 2^32.

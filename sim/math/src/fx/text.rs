@@ -71,10 +71,7 @@ impl Fx {
             None => ("", rest),
         };
         if let Some(found) = rest.chars().next() {
-            return Err(ParseFxError::Unexpected {
-                at: offset(text, rest),
-                found,
-            });
+            return Err(ParseFxError::Unexpected { at: offset(text, rest), found });
         }
 
         let magnitude = (integer_value(int) << FRACTION_BITS) + fraction_value(decimals);
@@ -132,9 +129,7 @@ fn expect_digit(text: &str, digits: &str, rest: &str) -> Result<(), ParseFxError
 /// The integer that the digits spell, or some integer above 2^31 if it is above 2^31.
 fn integer_value(digits: &str) -> u128 {
     let beyond = 1_u128 << 32;
-    digits.bytes().fold(0, |value, digit| {
-        (value * 10 + u128::from(digit - b'0')).min(beyond)
-    })
+    digits.bytes().fold(0, |value, digit| (value * 10 + u128::from(digit - b'0')).min(beyond))
 }
 
 /// 0.digits in units of 2^-32, rounded; 2^32 if it rounds up to one.
@@ -181,10 +176,7 @@ impl fmt::Display for Fx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = Line::spell(self.0.unsigned_abs(), f.precision());
         // Rounding may leave nothing of a small number; then it has no sign either.
-        let is_zero = line
-            .as_str()
-            .bytes()
-            .all(|byte| matches!(byte, b'0' | b'.'));
+        let is_zero = line.as_str().bytes().all(|byte| matches!(byte, b'0' | b'.'));
         f.pad_integral(self.0 >= 0 || is_zero, "", line.as_str())
     }
 }
@@ -205,10 +197,7 @@ struct Line {
 impl Line {
     /// Spells `magnitude` (at most 2^63) * 2^-32, exactly or rounded to so many decimals.
     fn spell(magnitude: u64, decimals: Option<usize>) -> Self {
-        let mut line = Self {
-            bytes: [b'0'; 2 + INTEGER_DIGITS + EXACT_DIGITS],
-            len: 1,
-        };
+        let mut line = Self { bytes: [b'0'; 2 + INTEGER_DIGITS + EXACT_DIGITS], len: 1 };
         let int = magnitude >> FRACTION_BITS;
         let count = int.checked_ilog10().map_or(1, |log| log + 1);
         for place in (0..count).rev() {

@@ -13,16 +13,8 @@ fn fx(bits: i64) -> Fx {
 #[test]
 fn products_and_quotients_are_the_recorded_ones() {
     for (a, b, product, quotient) in tables::PRODUCTS.iter().copied() {
-        assert_eq!(
-            fx(a).checked_mul(fx(b)).map(Fx::to_bits),
-            product,
-            "{a} * {b}"
-        );
-        assert_eq!(
-            fx(a).checked_div(fx(b)).map(Fx::to_bits),
-            quotient,
-            "{a} / {b}"
-        );
+        assert_eq!(fx(a).checked_mul(fx(b)).map(Fx::to_bits), product, "{a} * {b}");
+        assert_eq!(fx(a).checked_div(fx(b)).map(Fx::to_bits), quotient, "{a} / {b}");
     }
 }
 
@@ -36,19 +28,11 @@ fn roots_are_the_recorded_ones() {
 #[test]
 fn sines_are_the_recorded_ones() {
     for (x, sine, cosine) in tables::SINES.iter().copied() {
-        assert_eq!(
-            fx(x).sin_cos(),
-            (fx(sine), fx(cosine)),
-            "sine and cosine of {x}"
-        );
+        assert_eq!(fx(x).sin_cos(), (fx(sine), fx(cosine)), "sine and cosine of {x}");
     }
     for (bits, sine, cosine, radians) in tables::ANGLES.iter().copied() {
         let angle = Angle::from_bits(bits);
-        assert_eq!(
-            angle.sin_cos(),
-            (fx(sine), fx(cosine)),
-            "sine and cosine of {angle:?}"
-        );
+        assert_eq!(angle.sin_cos(), (fx(sine), fx(cosine)), "sine and cosine of {angle:?}");
         assert_eq!(angle.to_radians(), fx(radians), "radians of {angle:?}");
     }
 }
@@ -56,16 +40,8 @@ fn sines_are_the_recorded_ones() {
 #[test]
 fn directions_are_the_recorded_ones() {
     for (y, x, radians, angle) in tables::DIRECTIONS.iter().copied() {
-        assert_eq!(
-            Fx::atan2(fx(y), fx(x)),
-            fx(radians),
-            "direction of {x}, {y}"
-        );
-        assert_eq!(
-            Angle::atan2(fx(y), fx(x)).to_bits(),
-            angle,
-            "direction of {x}, {y}"
-        );
+        assert_eq!(Fx::atan2(fx(y), fx(x)), fx(radians), "direction of {x}, {y}");
+        assert_eq!(Angle::atan2(fx(y), fx(x)).to_bits(), angle, "direction of {x}, {y}");
     }
     for (x, angle) in tables::TURNS.iter().copied() {
         assert_eq!(Angle::from_radians(fx(x)).to_bits(), angle, "angle of {x}");
@@ -79,11 +55,7 @@ fn vectors_are_the_recorded_ones() {
         let v = vector(v);
         assert_eq!(v.length(), fx(length), "length of {v}");
         assert_eq!(v.normalize(), Some(vector(unit)), "direction of {v}");
-        assert_eq!(
-            v.rotate(Angle::from_bits(angle)),
-            vector(turned),
-            "{v} by {angle:#x}"
-        );
+        assert_eq!(v.rotate(Angle::from_bits(angle)), vector(turned), "{v} by {angle:#x}");
     }
 }
 

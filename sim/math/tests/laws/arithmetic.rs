@@ -21,10 +21,7 @@ fn second_opinion(fx: Fx) -> I32F32 {
 
 /// Whether `found` is `numerator / denominator`, rounded to the nearest, a tie to even.
 fn is_nearest(found: i128, numerator: &Big, denominator: &Big) -> bool {
-    let twice_off = numerator
-        .sub(&Big::from(found).mul(denominator))
-        .mul(&Big::from(2))
-        .abs();
+    let twice_off = numerator.sub(&Big::from(found).mul(denominator)).mul(&Big::from(2)).abs();
     let whole = denominator.abs();
     twice_off < whole || (twice_off == whole && found % 2 == 0)
 }
@@ -46,19 +43,12 @@ fn check_rounded(
 ) -> Result<(), TestCaseError> {
     match checked {
         Some(found) => {
-            prop_assert!(
-                is_nearest(wide(found), &numerator, &denominator),
-                "found {found}"
-            );
+            prop_assert!(is_nearest(wide(found), &numerator, &denominator), "found {found}");
             prop_assert_eq!(saturating, found);
         }
         None => {
             prop_assert!(is_beyond(&numerator, &denominator), "refused without need");
-            let end = if numerator < Big::zero() {
-                Fx::MIN
-            } else {
-                Fx::MAX
-            };
+            let end = if numerator < Big::zero() { Fx::MIN } else { Fx::MAX };
             prop_assert_eq!(saturating, end);
         }
     }
@@ -244,10 +234,7 @@ fn rounding_comes_before_the_look_at_the_range() {
 
     // 2^64 + 1 is 274177 * 67280421310721: the tie below the first number, whose bits are even,
     // stays; the next product does not.
-    let (factor, other) = (
-        Fx::from_bits(-(274_177 << 31)),
-        Fx::from_bits(67_280_421_310_721),
-    );
+    let (factor, other) = (Fx::from_bits(-(274_177 << 31)), Fx::from_bits(67_280_421_310_721));
     assert_eq!(factor.checked_mul(other), Some(Fx::MIN));
     assert_eq!(factor.checked_mul(other.wrapping_add(Fx::ULP)), None);
 
@@ -263,10 +250,7 @@ fn rounding_comes_before_the_look_at_the_range() {
 
 #[test]
 fn integers_fit_exactly_in_the_range_of_i32() {
-    assert_eq!(
-        Fx::checked_from_int(i64::from(i32::MAX)),
-        Some(Fx::from_int(i32::MAX))
-    );
+    assert_eq!(Fx::checked_from_int(i64::from(i32::MAX)), Some(Fx::from_int(i32::MAX)));
     assert_eq!(Fx::checked_from_int(i64::from(i32::MIN)), Some(Fx::MIN));
     assert_eq!(Fx::checked_from_int(i64::from(i32::MAX) + 1), None);
     assert_eq!(Fx::checked_from_int(i64::from(i32::MIN) - 1), None);

@@ -11,10 +11,7 @@ pub(crate) struct Big {
 
 impl Big {
     pub(crate) fn zero() -> Self {
-        Self {
-            negative: false,
-            words: Vec::new(),
-        }
+        Self { negative: false, words: Vec::new() }
     }
 
     pub(crate) fn power_of_two(exponent: usize) -> Self {
@@ -25,10 +22,7 @@ impl Big {
         while words.last() == Some(&0) {
             words.pop();
         }
-        Self {
-            negative: negative && !words.is_empty(),
-            words,
-        }
+        Self { negative: negative && !words.is_empty(), words }
     }
 
     pub(crate) fn is_zero(&self) -> bool {
@@ -63,10 +57,7 @@ impl Big {
         let mut words = vec![0; self.words.len() + other.words.len()];
         for (place, a) in self.words.iter().enumerate() {
             let mut carry = 0;
-            for (word, b) in words[place..]
-                .iter_mut()
-                .zip(other.words.iter().chain([&0]))
-            {
+            for (word, b) in words[place..].iter_mut().zip(other.words.iter().chain([&0])) {
                 let sum = u64::from(*a) * u64::from(*b) + u64::from(*word) + carry;
                 *word = sum as u32;
                 carry = sum >> 32;
@@ -118,10 +109,7 @@ impl From<i128> for Big {
             words.push(magnitude as u32);
             magnitude >>= 32;
         }
-        Self {
-            negative: value < 0,
-            words,
-        }
+        Self { negative: value < 0, words }
     }
 }
 
@@ -143,9 +131,7 @@ impl PartialOrd for Big {
 }
 
 fn compare_words(a: &[u32], b: &[u32]) -> Ordering {
-    a.len()
-        .cmp(&b.len())
-        .then_with(|| a.iter().rev().cmp(b.iter().rev()))
+    a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev()))
 }
 
 fn add_words(a: &[u32], b: &[u32]) -> Vec<u32> {
@@ -174,18 +160,8 @@ fn subtract_words(a: &[u32], b: &[u32]) -> Vec<u32> {
 
 #[test]
 fn big_integers_agree_with_i128_where_both_reach() {
-    let samples = [
-        0,
-        1,
-        -1,
-        3,
-        -7,
-        1 << 31,
-        0xFFFF_FFFF,
-        -(1 << 32),
-        0x1234_5678_9ABC_DEF0,
-        -(1 << 62),
-    ];
+    let samples =
+        [0, 1, -1, 3, -7, 1 << 31, 0xFFFF_FFFF, -(1 << 32), 0x1234_5678_9ABC_DEF0, -(1 << 62)];
     for a in samples {
         for b in samples {
             let (big_a, big_b) = (Big::from(a), Big::from(b));
@@ -195,22 +171,11 @@ fn big_integers_agree_with_i128_where_both_reach() {
             assert_eq!(big_a.cmp(&big_b), a.cmp(&b), "{a} and {b}");
         }
         for divisor in [1, 2, 3, 1_000_003, u32::MAX] {
-            assert_eq!(
-                Big::from(a).div_small(divisor),
-                Big::from(a / i128::from(divisor))
-            );
+            assert_eq!(Big::from(a).div_small(divisor), Big::from(a / i128::from(divisor)));
         }
         for bits in [0, 1, 31, 32, 33, 60] {
-            assert_eq!(
-                Big::from(a).shift_left(bits),
-                Big::from(a * (1 << bits)),
-                "{a} << {bits}"
-            );
-            assert_eq!(
-                Big::from(a).shift_right(bits),
-                Big::from(a / (1 << bits)),
-                "{a} >> {bits}"
-            );
+            assert_eq!(Big::from(a).shift_left(bits), Big::from(a * (1 << bits)), "{a} << {bits}");
+            assert_eq!(Big::from(a).shift_right(bits), Big::from(a / (1 << bits)), "{a} >> {bits}");
         }
     }
 }

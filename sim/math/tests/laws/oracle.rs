@@ -23,9 +23,7 @@ static PI: LazyLock<Big> = LazyLock::new(|| {
 static CORDIC_ANGLES: LazyLock<Vec<Big>> = LazyLock::new(|| {
     let first = PI.div_small(4);
     let others = (1..CORDIC_STEPS).map(|step| {
-        arc_series(&Big::power_of_two(BITS - step), |power| {
-            power.shift_right(2 * step)
-        })
+        arc_series(&Big::power_of_two(BITS - step), |power| power.shift_right(2 * step))
     });
     std::iter::once(first).chain(others).collect()
 });
@@ -86,14 +84,7 @@ pub(crate) fn sin_cos(radians: &Big) -> (Big, Big) {
             term = term.neg();
         }
     }
-    (
-        if radians < &Big::zero() {
-            sine.neg()
-        } else {
-            sine
-        },
-        cosine,
-    )
+    (if radians < &Big::zero() { sine.neg() } else { sine }, cosine)
 }
 
 /// The direction of the point (x, y), above -pi and up to pi; zero for the origin.
@@ -104,11 +95,7 @@ pub(crate) fn atan2(y: &Big, x: &Big) -> Big {
     // Through the origin into the right half-plane if needed, then onto the x axis by ever smaller
     // known angles.
     let behind = x < &Big::zero();
-    let (mut run, mut rise) = if behind {
-        (x.neg(), y.neg())
-    } else {
-        (x.clone(), y.clone())
-    };
+    let (mut run, mut rise) = if behind { (x.neg(), y.neg()) } else { (x.clone(), y.clone()) };
     let mut turned = Big::zero();
     for (step, angle) in CORDIC_ANGLES.iter().enumerate() {
         let (run_part, rise_part) = (run.shift_right(step), rise.shift_right(step));
@@ -139,10 +126,7 @@ fn the_oracle_knows_the_published_digits_of_pi() {
     let second = 8_327_950_288_419_716_939_937_510;
     let scale = Big::from(10_i128.pow(25));
     let decimals = pi().mul(&scale).mul(&scale).shift_right(BITS);
-    assert_eq!(
-        decimals,
-        Big::from(first).mul(&scale).add(&Big::from(second))
-    );
+    assert_eq!(decimals, Big::from(first).mul(&scale).add(&Big::from(second)));
 }
 
 #[test]
@@ -151,10 +135,7 @@ fn the_oracle_finds_its_own_angles_again() {
         let angle = PI.mul(&Big::from(eighths)).div_small(8);
         let (sine, cosine) = sin_cos(&angle);
         let miss = atan2(&sine, &cosine).sub(&angle).abs();
-        assert!(
-            miss < Big::power_of_two(BITS - 80),
-            "at {eighths} eighths of pi"
-        );
+        assert!(miss < Big::power_of_two(BITS - 80), "at {eighths} eighths of pi");
         let square = times(&sine, &sine).add(&times(&cosine, &cosine));
         assert!(square.sub(&one()).abs() < Big::power_of_two(BITS - 180));
     }

@@ -5,33 +5,14 @@ use proptest::prelude::*;
 
 /// How often each law is tried, and how many arguments that it does not speak of may come between.
 pub(crate) fn cases() -> ProptestConfig {
-    ProptestConfig {
-        cases: 2000,
-        max_global_rejects: 20_000,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases: 2000, max_global_rejects: 20_000, ..ProptestConfig::default() }
 }
 
 /// Raw values where something may go wrong: the ends, zero, one, pi, and their neighbours.
 pub(crate) fn edge_bits() -> Vec<i64> {
     let one = Fx::ONE.to_bits();
-    let marks = [
-        0,
-        1 << 16,
-        one / 2,
-        one,
-        3 * one / 2,
-        2 * one,
-        1 << 62,
-        i64::MAX,
-        i64::MIN,
-    ];
-    let circle = [
-        Fx::PI.to_bits() / 4,
-        Fx::PI.to_bits() / 2,
-        Fx::PI.to_bits(),
-        Fx::TAU.to_bits(),
-    ];
+    let marks = [0, 1 << 16, one / 2, one, 3 * one / 2, 2 * one, 1 << 62, i64::MAX, i64::MIN];
+    let circle = [Fx::PI.to_bits() / 4, Fx::PI.to_bits() / 2, Fx::PI.to_bits(), Fx::TAU.to_bits()];
     let mut bits = Vec::new();
     for mark in marks.into_iter().chain(circle) {
         for step in [-2, -1, 0, 1, 2] {

@@ -16,10 +16,7 @@ fn stream(part: u64) -> Stream {
 /// Pearson's measure of how far the counts are from equal, times the expected count.
 fn unevenness(counts: &[u64]) -> u64 {
     let expected = counts.iter().sum::<u64>() / counts.len() as u64;
-    counts
-        .iter()
-        .map(|count| count.abs_diff(expected).pow(2))
-        .sum()
+    counts.iter().map(|count| count.abs_diff(expected).pow(2)).sum()
 }
 
 proptest! {

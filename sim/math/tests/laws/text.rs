@@ -20,9 +20,7 @@ fn oracle(literal: &str) -> Option<i64> {
     let (int, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     let (mut numerator, mut denominator) = (Big::zero(), Big::from(1));
     for (place, digit) in int.bytes().chain(decimals.bytes()).enumerate() {
-        numerator = numerator
-            .mul(&Big::from(10))
-            .add(&Big::from(i128::from(digit - b'0')));
+        numerator = numerator.mul(&Big::from(10)).add(&Big::from(i128::from(digit - b'0')));
         if place >= int.len() {
             denominator = denominator.mul(&Big::from(10));
         }
@@ -37,17 +35,8 @@ fn oracle(literal: &str) -> Option<i64> {
         }
     }
     let tie = Big::from(2 * magnitude - 1).mul(&denominator) == numerator.mul(&Big::from(2));
-    let rounded = if tie && magnitude % 2 == 1 {
-        magnitude - 1
-    } else {
-        magnitude
-    };
-    i64::try_from(if literal.starts_with('-') {
-        -rounded
-    } else {
-        rounded
-    })
-    .ok()
+    let rounded = if tie && magnitude % 2 == 1 { magnitude - 1 } else { magnitude };
+    i64::try_from(if literal.starts_with('-') { -rounded } else { rounded }).ok()
 }
 
 proptest! {
@@ -153,15 +142,9 @@ fn only_digits_beside_one_point_are_a_number() {
         ("1,5", unexpected(1, ',')),
         ("\u{661}", unexpected(0, '\u{661}')),
         ("2147483648", Err(OutOfRange)),
-        (
-            "99999999999999999999999999999999999999999999",
-            Err(OutOfRange),
-        ),
+        ("99999999999999999999999999999999999999999999", Err(OutOfRange)),
         // Syntax comes first.
-        (
-            "99999999999999999999999999999999999999999999x",
-            unexpected(44, 'x'),
-        ),
+        ("99999999999999999999999999999999999999999999x", unexpected(44, 'x')),
         ("+1.50", Ok(3 << 31)),
         ("-0", Ok(0)),
         ("0000000000000007", Ok(7 << 32)),
@@ -189,10 +172,7 @@ fn a_tie_of_a_literal_goes_to_the_even_number_and_any_later_digit_breaks_it() {
     // The ties at the ends of the range: the upper one leaves it, the lower one stays.
     let last = "2147483647.999999999883584678173065185546875";
     assert_eq!(parsed(last), Err(ParseFxError::OutOfRange));
-    assert_eq!(
-        parsed("-2147483648.000000000116415321826934814453125"),
-        Ok(i64::MIN)
-    );
+    assert_eq!(parsed("-2147483648.000000000116415321826934814453125"), Ok(i64::MIN));
     assert_eq!(
         parsed("-2147483648.0000000001164153218269348144531250001"),
         Err(ParseFxError::OutOfRange)
@@ -220,8 +200,5 @@ fn formats_pad_and_sign_as_integers_do() {
     assert_eq!(format!("{:.1}", Fx::from_ratio(9999, 1000)), "10.0");
     assert_eq!(format!("{:.99}", Fx::ONE), format!("1.{}", "0".repeat(32)));
     assert_eq!(Fx::MIN.to_string(), "-2147483648");
-    assert_eq!(
-        Fx::MAX.to_string(),
-        "2147483647.99999999976716935634613037109375"
-    );
+    assert_eq!(Fx::MAX.to_string(), "2147483647.99999999976716935634613037109375");
 }

@@ -20,12 +20,7 @@ fn check_sin_cos((sine, cosine): (Fx, Fx), radians: &Big) -> Result<(), TestCase
     let (exact_sine, exact_cosine) = oracle::sin_cos(radians);
     for (found, exact) in [(sine, exact_sine), (cosine, exact_cosine)] {
         let error = oracle::error(found, &exact);
-        prop_assert!(
-            error <= Big::from(ERROR_MAX),
-            "{} is off by {:?} * 2^-64",
-            found,
-            error
-        );
+        prop_assert!(error <= Big::from(ERROR_MAX), "{} is off by {:?} * 2^-64", found, error);
     }
     Ok(())
 }
@@ -45,21 +40,14 @@ fn check_atan2(y: Fx, x: Fx) -> Result<(), TestCaseError> {
     let error = oracle::error(Fx::atan2(y, x), &exact);
     prop_assert!(error <= Big::from(ERROR_MAX), "off by {:?} * 2^-64", error);
     let sign = if y < Fx::ZERO { -1 } else { 1 };
-    prop_assert!(
-        Fx::atan2(y, x).signum() * sign >= 0,
-        "the sign is not that of y"
-    );
+    prop_assert!(Fx::atan2(y, x).signum() * sign >= 0, "the sign is not that of y");
 
     // In units of 2^-32 turns the angle may be off by half a unit and a sixteenth of it.
     let found = exact_radians(Angle::atan2(y, x));
     let turn = oracle::pi().mul(&Big::from(2));
     let off = found.sub(&exact).abs();
     let off = off.clone().min(off.sub(&turn).abs()).shift_left(36);
-    prop_assert!(
-        off <= oracle::pi().mul(&Big::from(17)),
-        "the angle is off by {:?}",
-        off
-    );
+    prop_assert!(off <= oracle::pi().mul(&Big::from(17)), "the angle is off by {:?}", off);
     Ok(())
 }
 
@@ -158,11 +146,7 @@ fn sines_are_right_over_the_whole_range_and_around_multiples_of_an_eighth_of_pi(
         let mark = oracle::pi().mul(&Big::from(k)).shift_right(BITS - 29);
         let bits = (0..63).rev().fold(0_i64, |bits, bit| {
             let tried = bits | (1 << bit);
-            if Big::from(i128::from(tried)) <= mark {
-                tried
-            } else {
-                bits
-            }
+            if Big::from(i128::from(tried)) <= mark { tried } else { bits }
         });
         for x in [bits, -bits].map(Fx::from_bits) {
             check_fx_sin_cos(x).unwrap_or_else(|error| panic!("sine and cosine of {x:?}: {error}"));
@@ -197,10 +181,7 @@ fn no_sine_leaves_the_range_of_minus_one_to_one() {
         for step in -5000_i32..5000 {
             let angle = Angle::from_bits((quarter << 30).wrapping_add_signed(step));
             let (sine, cosine) = angle.sin_cos();
-            assert!(
-                sine.to_bits().abs() <= one && cosine.to_bits().abs() <= one,
-                "{angle:?}"
-            );
+            assert!(sine.to_bits().abs() <= one && cosine.to_bits().abs() <= one, "{angle:?}");
         }
     }
 }
