@@ -30,8 +30,8 @@
 //! moment. Travel of d and a sync of s then give the decision after 3 d + 4 s. The next proposer does
 //! not wait for it: it proposes as soon as it has precommitted, which is 2 d + 2 s after the turn
 //! left. So with turns of 50 ms, 24 ms of travel still make 20 turns a second. An act that enters
-//! anywhere is decided after d + 25 ms + 3 d + 4 s in the middle: 33 ms among neighbours, 110 ms
-//! with 20 ms of travel.
+//! anywhere is decided after d + 25 ms + 3 d + 4 s in the middle: 35 ms among neighbours (0.5 and
+//! 2 ms), 109 ms with 20 ms of travel (and 1 ms).
 //!
 //! A proposer that lies about its clock can let its own turns leave early, and so shorten time for
 //! all by its share of the turns; honest clocks bound how far the stated time can run ahead.

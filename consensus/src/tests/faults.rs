@@ -344,6 +344,29 @@ fn a_height_of_many_rounds_has_empty_turns_and_bounded_patience() {
     cluster.run_to(stuck.0 + 10, 30_000);
 }
 
+/// Its clock calls every turn too early; that a quorum prevoted for it counts more.
+#[test]
+fn a_clock_far_behind_delays_the_votes_of_its_server_and_nothing_else() {
+    let mut cluster = Cluster::new(4, 4);
+    cluster.delay_us = (1_000, 0);
+    cluster.servers[2].skew = -3_000;
+    cluster.start_all();
+
+    cluster.run_to(20, 10_000);
+
+    let verdicts = |height: u64| {
+        let verdicts = cluster.servers[2].log.iter().filter_map(move |record| match record {
+            Record::Verdict(v) if v.height == Height(height) => Some(v.valid),
+            _ => None,
+        });
+        verdicts.collect::<Vec<_>>()
+    };
+    let late = (1..=20).filter(|height| verdicts(*height) == [false, true]);
+    assert!(late.count() >= 10);
+    let why = cluster.servers[2].agreement().last_void();
+    assert!(matches!(why, Some(Void::Early { .. })), "{why:?}");
+}
+
 #[test]
 fn time_that_passed_without_turns_is_not_simulated_later() {
     let mut cluster = Cluster::new(4, 4);
