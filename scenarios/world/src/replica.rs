@@ -9,19 +9,22 @@
 
 mod files;
 mod gateway;
+mod lanes;
 mod oracle;
 mod person;
 mod server;
 mod servers;
 mod setting;
 mod stage;
+pub mod stories;
 mod stranger;
 
 pub use files::SEGMENT_BYTES;
 pub use gateway::{HELD_BYTES_MAX, Hangup, WINDOW_BYTES};
+pub use lanes::{Frame, Stream};
 pub use oracle::{Log, Oracle, Step};
 pub use person::{Deed, Fate, Manner, Person};
-pub use server::{Job, Report, Request, Server, Wake};
+pub use server::{Job, Report, Request, Server, Start, Wake};
 pub use servers::{Mail, Servers, Tamper};
 pub use setting::{Setting, Slow, Trap};
 pub use stage::{Account, Stage};

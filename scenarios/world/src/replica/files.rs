@@ -48,9 +48,7 @@ impl Files {
         let (sim, server) = (setting.sim, setting.name(seat));
         let mut opening = Opening::new(Identity { sim, server });
         opening.segment_bytes = SEGMENT_BYTES;
-        let mut store = Store::open(&mut *disk, opening)
-            .map_err(|e| e.to_string())?
-            .store;
+        let mut store = Store::open(&mut *disk, opening).map_err(|e| e.to_string())?.store;
         if fresh && store.end() == Position::default() {
             store
                 .append(AGREEMENT_KIND, None, &Record::Voice.encode())
@@ -68,21 +66,14 @@ impl Files {
             let payload = payload.map_err(|e| e.to_string())?;
             records.push(Record::decode(&payload).map_err(|e| e.to_string())?);
         }
-        Ok(Found {
-            files: Self { writer, mirror },
-            base,
-            world,
-            records,
-        })
+        Ok(Found { files: Self { writer, mirror }, base, world, records })
     }
 
     /// Appends a record.
     pub(crate) fn append(&mut self, tag: Option<u64>, payload: &[u8]) -> FileChange {
         let write = self.writer.append(AGREEMENT_KIND, tag, payload);
         let write = write.expect("agreement's records are bounded, and decided in order");
-        write
-            .perform(&mut self.mirror)
-            .expect("memory does not fail by itself");
+        write.perform(&mut self.mirror).expect("memory does not fail by itself");
         FileChange::Append(write)
     }
 
@@ -107,10 +98,7 @@ impl Files {
 
     /// Stores a snapshot, and lets older ones go.
     pub(crate) fn snapshot(&mut self, snapshot: &Snapshot) -> Vec<FileChange> {
-        let mut recorder = Recorder {
-            disk: &mut self.mirror,
-            changes: Vec::new(),
-        };
+        let mut recorder = Recorder { disk: &mut self.mirror, changes: Vec::new() };
         put_snapshot(&mut recorder, snapshot).expect("memory does not fail by itself");
         recorder.changes
     }
@@ -171,10 +159,7 @@ impl Disk for Recorder<'_> {
 
     fn write_new(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
         let bytes_kept = bytes.to_vec();
-        self.changes.push(FileChange::Create {
-            file,
-            bytes: bytes_kept,
-        });
+        self.changes.push(FileChange::Create { file, bytes: bytes_kept });
         self.disk.write_new(file, bytes)
     }
 }

@@ -150,12 +150,7 @@ mod tests {
             let waits = gateway.send(CLIENT, Delivery::Latest, vec![byte]);
             assert!(waits.frames.is_empty());
         }
-        assert!(
-            gateway
-                .send(CLIENT, Delivery::Reliable, vec![3])
-                .frames
-                .is_empty()
-        );
+        assert!(gateway.send(CLIENT, Delivery::Reliable, vec![3]).frames.is_empty());
 
         let moved = gateway.read(CLIENT, WINDOW_BYTES);
 
@@ -167,19 +162,10 @@ mod tests {
     fn a_client_that_does_not_read_is_cut_off_at_the_bound() {
         let mut gateway = connected();
         let frame = || vec![0; WINDOW_BYTES];
-        assert_eq!(
-            gateway
-                .send(CLIENT, Delivery::Reliable, frame())
-                .frames
-                .len(),
-            1
-        );
+        assert_eq!(gateway.send(CLIENT, Delivery::Reliable, frame()).frames.len(), 1);
         let mut held = 0;
         while held + WINDOW_BYTES <= HELD_BYTES_MAX {
-            assert_eq!(
-                gateway.send(CLIENT, Delivery::Reliable, frame()).ended,
-                None
-            );
+            assert_eq!(gateway.send(CLIENT, Delivery::Reliable, frame()).ended, None);
             held += WINDOW_BYTES;
         }
 

@@ -39,9 +39,7 @@ impl Step {
             failures: failures
                 .map(|failure| format!("{}: {}", failure.script, failure.kind))
                 .collect(),
-            chat: chat
-                .map(|line| format!("{}: {}", line.name, line.text))
-                .collect(),
+            chat: chat.map(|line| format!("{}: {}", line.name, line.text)).collect(),
         }
     }
 }
@@ -100,13 +98,8 @@ impl Oracle {
     #[must_use]
     pub fn longest_pause(&self, from: Duration, to: Duration) -> Duration {
         let times: Vec<Duration> = self.first.values().copied().collect();
-        let pauses = times
-            .windows(2)
-            .filter(|pair| pair[0] >= from && pair[1] <= to);
-        pauses
-            .map(|pair| pair[1].saturating_sub(pair[0]))
-            .max()
-            .unwrap_or_default()
+        let pauses = times.windows(2).filter(|pair| pair[0] >= from && pair[1] <= to);
+        pauses.map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap_or_default()
     }
 
     /// How many heights were first applied from `from` to `to`.
@@ -160,9 +153,7 @@ impl Oracle {
             .get(&(seat, height))
             .is_some_and(|(file, end)| disk.durable(*file).len() >= *end);
         if !durable {
-            self.blame(format!(
-                "server {seat} gave a receipt of {height} before that was durable"
-            ));
+            self.blame(format!("server {seat} gave a receipt of {height} before that was durable"));
         }
     }
 
@@ -235,11 +226,7 @@ fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, Entry)> {
     let acts = turn.body.acts().iter().zip(outcomes).zip(0..);
     acts.map(|((act, outcome), index)| {
         let outcome = *outcome;
-        let entry = Entry {
-            height,
-            index,
-            outcome,
-        };
+        let entry = Entry { height, index, outcome };
         (act.id(), entry)
     })
     .collect()
@@ -264,9 +251,7 @@ fn wrong_header(
     let Some(set) = world.validators(height) else {
         return Some("nobody votes".to_owned());
     };
-    let verdict = decision
-        .certificate
-        .verify(setting.sim, set, &*setting.verifier);
+    let verdict = decision.certificate.verify(setting.sim, set, &*setting.verifier);
     verdict.err().map(|error| error.to_string())
 }
 

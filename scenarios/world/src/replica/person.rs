@@ -24,14 +24,7 @@ const PROOF_PATIENCE: Duration = Duration::from_secs(4);
 /// Pushes and touches are tried within this distance of centres, in metres.
 const GRASP: i32 = 2;
 
-const WORDS: &[&str] = &[
-    "hello",
-    "help",
-    "time",
-    "what a day",
-    "hi there",
-    "push it!",
-];
+const WORDS: &[&str] = &["hello", "help", "time", "what a day", "hi there", "push it!"];
 
 const EMOTES: &[Emote] = &[Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow];
 
@@ -52,12 +45,7 @@ impl Manner {
     /// Six acts a second until a moment, each outcome proved.
     #[must_use]
     pub const fn lively(until: Duration) -> Self {
-        Self {
-            pace: Span::ms(100, 230),
-            until,
-            proves: true,
-            watches: true,
-        }
+        Self { pace: Span::ms(100, 230), until, proves: true, watches: true }
     }
 }
 
@@ -402,11 +390,7 @@ impl Person {
                 }
                 _ => self.refuse(act, why),
             },
-            Event::Outcome {
-                act,
-                height,
-                outcome,
-            } => {
+            Event::Outcome { act, height, outcome } => {
                 if let Some(deed) = self.deeds.get_mut(&act) {
                     deed.told = Some(outcome);
                     self.unproved.entry(height).or_insert(now + PROOF_PAUSE);
@@ -442,11 +426,7 @@ impl Person {
     fn receipted_act(&mut self, now: Duration, act: ActId, height: Height, index: u32) {
         if let Some(deed) = self.deeds.get_mut(&act) {
             deed.receipts += 1;
-            deed.fate = Fate::Receipted {
-                height,
-                index,
-                at: now,
-            };
+            deed.fate = Fate::Receipted { height, index, at: now };
         }
     }
 

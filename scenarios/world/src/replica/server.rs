@@ -1,6 +1,6 @@
 //! One server: a replica, its files and its lines to clients, joined the way a node joins them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use metatopia_types::{ActId, Digest, Height, Now, PublicKey, wire};
 
 use super::files::{Files, Found};
 use super::gateway::{Gateway, Hangup, Moved};
+use super::lanes::{Change, Frame, Lanes};
 use super::setting::Setting;
 use crate::cluster::Opened;
 use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
@@ -113,6 +114,17 @@ pub enum Job {
     Load(Reader, Height, u32),
 }
 
+/// Which server starts, and for the how manieth time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Its seat.
+    pub seat: usize,
+    /// A number that grows with every start.
+    pub life: u64,
+    /// Its key was never used.
+    pub fresh: bool,
+}
+
 /// A server of a simulated sim.
 #[derive(Debug)]
 pub struct Server {
@@ -121,12 +133,7 @@ pub struct Server {
     replica: Replica,
     files: Files,
     gateway: Gateway,
-    /// Servers that run, as far as the transport knows.
-    reachable: BTreeSet<PublicKey>,
-    /// Servers to keep connections with.
-    wanted: BTreeSet<PublicKey>,
-    /// Both: connected.
-    up: BTreeSet<PublicKey>,
+    lanes: Lanes,
     /// The turn that takes long.
     slow: Option<(Box<World>, Arc<Decision>)>,
     /// The moment of the timer that was set last.
@@ -136,23 +143,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server in `seat` from its disk. `fresh` says that its key was never used.
+    /// Starts a server from its disk.
     ///
     /// # Errors
     /// What the operator would read.
     pub fn open(
         setting: &Rc<Setting>,
-        seat: usize,
-        fresh: bool,
+        start: Start,
         now: Now,
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Self>, String> {
-        let Found {
-            files,
-            base,
-            world,
-            records,
-        } = Files::open(setting, seat, fresh, disk)?;
+        let seat = start.seat;
+        let Found { files, base, world, records } = Files::open(setting, seat, start.fresh, disk)?;
         let config = setting.config(seat, now.wall);
         let replica =
             Replica::open(config, base, world, records, now).map_err(|e| e.to_string())?;
@@ -162,9 +164,7 @@ impl Server {
             replica,
             files,
             gateway: Gateway::default(),
-            reachable: BTreeSet::new(),
-            wanted: BTreeSet::new(),
-            up: BTreeSet::new(),
+            lanes: Lanes::new(start.life),
             slow: None,
             armed: None,
             status: None,
@@ -213,10 +213,7 @@ impl Server {
         let deadline = self.replica.deadline();
         if deadline != self.armed {
             self.armed = deadline;
-            let timer = |at| Effect::SetTimer {
-                id: Wake::Deadline,
-                at,
-            };
+            let timer = |at| Effect::SetTimer { id: Wake::Deadline, at };
             self.effects.extend(deadline.map(timer));
         }
     }
@@ -235,11 +232,7 @@ impl Server {
             }
             Wish::Apply { world, decision } => self.begin_apply(now, world, decision),
             Wish::ToPeer { to, frame } => self.send(to, &frame.into()),
-            Wish::ToClient {
-                client,
-                delivery,
-                frame,
-            } => {
+            Wish::ToClient { client, delivery, frame } => {
                 let moved = self.gateway.send(client, delivery, frame);
                 self.move_line(now, client, moved);
             }
@@ -247,31 +240,20 @@ impl Server {
                 let moved = self.gateway.end(client, Hangup::Said(why));
                 self.move_line(now, client, moved);
             }
-            Wish::Load {
-                reader,
-                from,
-                count,
-            } => {
+            Wish::Load { reader, from, count } => {
                 let job = Job::Load(reader, from, count);
                 self.effects.push_back(Effect::Begin(job));
             }
-            Wish::Snapshot {
-                height,
-                root,
-                bytes,
-            } => {
-                let snapshot = Snapshot {
-                    height,
-                    root,
-                    bytes,
-                };
+            Wish::Snapshot { height, root, bytes } => {
+                let snapshot = Snapshot { height, root, bytes };
                 let changes = self.files.snapshot(&snapshot);
-                self.effects
-                    .extend(changes.into_iter().map(Effect::<Self>::Change));
+                self.effects.extend(changes.into_iter().map(Effect::<Self>::Change));
             }
             Wish::Contacts(contacts) => {
-                self.wanted = contacts.into_keys().collect();
-                self.connect(now);
+                let own = self.setting.name(self.seat);
+                let others = contacts.into_keys().filter(|key| *key != own);
+                let changes = self.lanes.want(others.collect());
+                self.lanes_changed(now, changes);
             }
             Wish::Answer { token, answer } => {
                 let answer = Box::new(answer);
@@ -291,31 +273,25 @@ impl Server {
         self.effects.push_back(Effect::Tell { report, after });
     }
 
-    fn send(&mut self, to: Option<PublicKey>, frame: &Rc<[u8]>) {
-        let targets = self
-            .up
-            .iter()
-            .filter(|peer| to.is_none_or(|to| to == **peer));
+    fn send(&mut self, to: Option<PublicKey>, bytes: &Rc<[u8]>) {
+        let mut targets: Vec<PublicKey> = self.lanes.connected().collect();
+        targets.retain(|peer| to.is_none_or(|to| to == *peer));
         let after = Mark(Position::START.0);
-        self.effects.extend(targets.map(|peer| Effect::Send {
-            to: To::One(*peer),
-            frame: Rc::clone(frame),
-            after,
-        }));
+        for peer in targets {
+            if let Some(frame) = self.lanes.frame(peer, bytes) {
+                let to = To::One(peer);
+                self.effects.push_back(Effect::Send { to, frame, after });
+            }
+        }
     }
 
-    /// Keeps connections with those that are wanted and reachable, and with nobody else.
-    fn connect(&mut self, now: Now) {
-        let own = self.setting.name(self.seat);
-        let mut up: BTreeSet<PublicKey> =
-            self.wanted.intersection(&self.reachable).copied().collect();
-        up.remove(&own);
-        let before = std::mem::replace(&mut self.up, up.clone());
-        for gone in before.difference(&up) {
-            self.replica_gets(now, Event::PeerDown(*gone));
-        }
-        for new in up.difference(&before) {
-            self.replica_gets(now, Event::PeerUp(*new));
+    fn lanes_changed(&mut self, now: Now, changes: Vec<Change>) {
+        for change in changes {
+            let event = match change {
+                Change::Up(peer) => Event::PeerUp(peer),
+                Change::Down(peer) => Event::PeerDown(peer),
+            };
+            self.replica_gets(now, event);
         }
     }
 
@@ -332,8 +308,7 @@ impl Server {
             Some(slow) => {
                 self.slow = Some((world, decision));
                 let at = now.monotonic.saturating_add(slow.takes);
-                self.effects
-                    .push_back(Effect::SetTimer { id: Wake::Slow, at });
+                self.effects.push_back(Effect::SetTimer { id: Wake::Slow, at });
             }
         }
     }
@@ -400,7 +375,7 @@ impl Server {
 
 impl Machine for Server {
     type Peer = PublicKey;
-    type Frame = Rc<[u8]>;
+    type Frame = Frame;
     type Timer = Wake;
     type Job = Job;
     type Request = Request;
@@ -409,8 +384,8 @@ impl Machine for Server {
     fn handle(&mut self, now: Now, input: Input<Self>) {
         match input {
             Input::Frame { from, frame } => {
-                if self.up.contains(&from) {
-                    let frame = frame.to_vec();
+                for bytes in self.lanes.arrived(from, frame) {
+                    let frame = bytes.to_vec();
                     self.replica_gets(now, Event::PeerFrame { from, frame });
                 }
             }
@@ -433,12 +408,12 @@ impl Machine for Server {
             }
             Input::Done(job) => self.done(now, job),
             Input::PeerUp(peer) => {
-                self.reachable.insert(peer);
-                self.connect(now);
+                let changes = self.lanes.came(peer);
+                self.lanes_changed(now, changes);
             }
             Input::PeerDown(peer) => {
-                self.reachable.remove(&peer);
-                self.connect(now);
+                let changes = self.lanes.went(peer);
+                self.lanes_changed(now, changes);
             }
             Input::Request(request) => self.request(now, request),
         }
@@ -452,7 +427,8 @@ impl Machine for Server {
     fn digest(&self) -> Digest {
         let world = self.replica.world();
         let world = world.map(|world| (world.height(), world.root()));
-        let all = (self.replica.digest(), world, &self.up);
+        let up: Vec<PublicKey> = self.lanes.connected().collect();
+        let all = (self.replica.digest(), world, up);
         Digest::of("metatopia simulated replica v1", &wire::encode(&all))
     }
 }

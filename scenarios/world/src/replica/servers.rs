@@ -10,8 +10,9 @@ use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{ActId, Now, PublicKey};
 
 use super::gateway::Hangup;
+use super::lanes::Frame;
 use super::oracle::Oracle;
-use super::server::{Report, Server, creates_file};
+use super::server::{Report, Server, Start, creates_file};
 use super::setting::Setting;
 use crate::cluster::{Cluster, Opened, Scene};
 use crate::machine::FileChange;
@@ -60,7 +61,7 @@ pub struct Servers {
     pub files_written: u64,
     /// How many decided turns were read back from logs, for servers and for questions.
     pub loaded: (usize, usize),
-    /// Seats whose server started from genesis for lack of a snapshot, or from a snapshot.
+    /// How often a server started.
     pub openings: u64,
     /// Acts that servers were seen to follow, with the seat.
     pub followed: BTreeSet<(ActId, usize)>,
@@ -97,8 +98,7 @@ impl Servers {
                 tamper(&message, &mut frame);
             }
         } else {
-            self.oracle
-                .blame(format!("server {seat} sent a client what is no frame"));
+            self.oracle.blame(format!("server {seat} sent a client what is no frame"));
         }
         self.mail.push_back(Mail::Frame { client, frame });
     }
@@ -120,20 +120,21 @@ impl Cluster for Servers {
         self.openings += 1;
         // A node leaves a mark beside a key before it uses it for the first time.
         let fresh = !self.used.contains(&seat);
-        let opened = Server::open(&self.setting, seat, fresh, now, disk)?;
+        let start = Start { seat, life: self.openings, fresh };
+        let opened = Server::open(&self.setting, start, now, disk)?;
         self.used.insert(seat);
         Ok(opened)
     }
 
-    fn stamp(frame: &Rc<[u8]>) -> [u8; 8] {
-        let digest = blake3::hash(frame);
+    fn stamp(frame: &Frame) -> [u8; 8] {
+        let digest = blake3::hash(&frame.bytes);
         let mut stamp = [0; 8];
         stamp.copy_from_slice(&digest.as_bytes()[..8]);
         stamp
     }
 
-    fn describe(frame: &Rc<[u8]>) -> String {
-        match PeerMessage::decode(frame) {
+    fn describe(frame: &Frame) -> String {
+        match PeerMessage::decode(&frame.bytes) {
             Ok(PeerMessage::Agreement(message)) => format!("{message:?}"),
             Ok(PeerMessage::Submission(submission)) => {
                 format!("act {} {:?}", submission.act.id(), submission.act.envelope)
@@ -154,14 +155,10 @@ impl Cluster for Servers {
             Report::Traced { act, .. } => {
                 self.followed.insert((act, seat));
             }
-            Report::Loaded {
-                reader: Reader::Peer(_),
-                count,
-            } => self.loaded.0 += count,
+            Report::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
             Report::Loaded { count, .. } => self.loaded.1 += count,
             Report::Exposed(server) => {
-                self.oracle
-                    .blame(format!("server {seat} accuses {server}, and nobody lies"));
+                self.oracle.blame(format!("server {seat} accuses {server}, and nobody lies"));
             }
             Report::Halted(why) => self.oracle.blame(format!("server {seat} halts: {why}")),
         }
@@ -176,8 +173,7 @@ impl Cluster for Servers {
 
     fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
         let seat = scene.seat;
-        self.oracle
-            .blame(format!("server {seat} stopped: {reason}"));
+        self.oracle.blame(format!("server {seat} stopped: {reason}"));
     }
 
     fn died(&mut self, scene: &mut Scene<'_, Self>) {

@@ -84,9 +84,8 @@ impl Setting {
     #[must_use]
     pub fn new(place: &Place, scheme: Scheme, founders: usize, seats: usize, seed: u64) -> Self {
         let (verifier, keys) = (scheme.verifier(), scheme.keys(seats));
-        let founding: BTreeMap<PublicKey, Contact> = (0..founders)
-            .map(|seat| (keys[seat].public(), contact(seat)))
-            .collect();
+        let founding: BTreeMap<PublicKey, Contact> =
+            (0..founders).map(|seat| (keys[seat].public(), contact(seat))).collect();
         let admins = BTreeSet::from([scheme.key(PLAYER_KEYS).public()]);
         let genesis = place.genesis(founding, admins);
         let tools = Tools::new(Arc::clone(&verifier));
@@ -194,10 +193,7 @@ impl Setting {
     pub fn apply(&self, world: &mut World, turn: &Turn) -> Applied {
         if let Some(trap) = self.trap {
             let acts = turn.body.acts().iter();
-            let panic_in = acts
-                .filter(|act| trap(&act.envelope))
-                .map(|act| act.id())
-                .collect();
+            let panic_in = acts.filter(|act| trap(&act.envelope)).map(|act| act.id()).collect();
             world.inject(Faults { panic_in });
         }
         world.apply(turn, &Serial)
@@ -207,8 +203,5 @@ impl Setting {
 /// Where the server in `seat` is reached, in a world without addresses.
 #[must_use]
 pub(crate) fn contact(seat: usize) -> Contact {
-    Contact {
-        peer_id: format!("seat-{seat}"),
-        address: format!("/seat/{seat}"),
-    }
+    Contact { peer_id: format!("seat-{seat}"), address: format!("/seat/{seat}") }
 }

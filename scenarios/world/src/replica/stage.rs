@@ -172,8 +172,7 @@ impl Stage {
         let token = self.next_token;
         self.next_token += 1;
         let now = self.world.now();
-        self.world
-            .request(now, seat, Request::Ask { token, question });
+        self.world.request(now, seat, Request::Ask { token, question });
         self.run_for(Duration::from_millis(500));
         self.world.cluster.answers.remove(&token)
     }
@@ -183,9 +182,7 @@ impl Stage {
         loop {
             let next = self.agenda.next_at().filter(|at| *at <= until);
             let limit = next.unwrap_or(until);
-            let mailed = self
-                .world
-                .run_while(limit, |world| world.cluster.mail.is_empty());
+            let mailed = self.world.run_while(limit, |world| world.cluster.mail.is_empty());
             self.collect_mail();
             if mailed {
                 continue;
@@ -218,9 +215,7 @@ impl Stage {
     #[must_use]
     pub fn heights(&self) -> Vec<Option<u64>> {
         let seats = 0..self.world.seats();
-        seats
-            .map(|seat| self.world.server(seat).map(|server| server.applied().0))
-            .collect()
+        seats.map(|seat| self.world.server(seat).map(|server| server.applied().0)).collect()
     }
 
     /// Has every server that should run applied this height?
@@ -286,8 +281,7 @@ impl Stage {
         }
         if self.world.server(seat).is_none() {
             self.people[person].node = (seat + 1) % self.setting.founders;
-            self.agenda
-                .plan(self.world.now() + REDIAL, Errand::Dial(person));
+            self.agenda.plan(self.world.now() + REDIAL, Errand::Dial(person));
             return;
         }
         self.connect(Who::Person(person), seat);
@@ -414,10 +408,9 @@ impl Stage {
         for seat in seats {
             match Log::read(&self.setting, seat, world.disk(seat)) {
                 Ok(log) => logs.push(log),
-                Err(error) => world
-                    .cluster
-                    .oracle
-                    .blame(format!("the log of server {seat}: {error}")),
+                Err(error) => {
+                    world.cluster.oracle.blame(format!("the log of server {seat}: {error}"))
+                }
             }
         }
         let places = world.cluster.oracle.check_logs(&self.setting, &logs);

@@ -26,19 +26,14 @@ impl Stranger {
     /// Somebody who reads nothing.
     #[must_use]
     pub fn deaf() -> Self {
-        Self {
-            deaf: true,
-            ..Self::default()
-        }
+        Self { deaf: true, ..Self::default() }
     }
 
     /// The frame that opens a session for `key`, once the server has asked for it.
     #[must_use]
     pub fn hello(&self, key: &dyn Sign) -> Option<Vec<u8>> {
         let challenge = self.challenge.as_ref()?;
-        Some(encode_client(&ClientMessage::Hello(Hello::new(
-            challenge, key,
-        ))))
+        Some(encode_client(&ClientMessage::Hello(Hello::new(challenge, key))))
     }
 
     /// Why acts were refused, in order.

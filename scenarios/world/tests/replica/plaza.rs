@@ -13,12 +13,8 @@ fn visit(scheme: Scheme, seed: u64, people: u64, seconds: u32) -> Account {
     let mut stage = Stage::new(Setting::plaza(scheme, seed), Conditions::calm(20));
     let until = seconds * SECOND;
     for number in 1..=people {
-        let person = Person::new(
-            stage.setting(),
-            number,
-            number as usize % 4,
-            Manner::lively(until),
-        );
+        let person =
+            Person::new(stage.setting(), number, number as usize % 4, Manner::lively(until));
         stage.invite(Duration::from_millis(100 * number), person);
     }
     stage.run_until(until);

@@ -1,0 +1,172 @@
+//! Stories about whole servers. Each plays one seed to its end; tests play a few seeds of each, and
+//! `cargo run -p metatopia-world --example vopr` as many as you like.
+
+use std::time::Duration;
+
+use super::person::{Manner, Person};
+use super::setting::{Setting, Slow};
+use super::stage::{Account, Stage};
+use crate::agreement::Scheme;
+use crate::chance::{Dice, Span};
+use crate::cluster::Order;
+use crate::conditions::Conditions;
+use crate::crash::Tail;
+
+/// One in so many seeds has real signatures.
+const REAL_SIGNATURES_EVERY: u64 = 10;
+
+/// How long a story may take to calm down.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Real signatures for a small share of the seeds.
+#[must_use]
+pub const fn scheme(seed: u64) -> Scheme {
+    if seed % REAL_SIGNATURES_EVERY == REAL_SIGNATURES_EVERY - 1 {
+        Scheme::Ed25519
+    } else {
+        Scheme::StandIn
+    }
+}
+
+/// Brings so many people, who are lively until a moment, to all servers in turn.
+pub fn bring_people(stage: &mut Stage, people: u64, until: Duration) {
+    let founders = stage.setting().founders;
+    for number in 1..=people {
+        let node = usize::try_from(number).unwrap_or(0) % founders;
+        let manner = Manner::lively(until);
+        let person = Person::new(stage.setting(), number, node, manner);
+        stage.invite(Duration::from_millis(70 * number), person);
+    }
+}
+
+/// Nothing goes wrong.
+#[must_use]
+pub fn visit(seed: u64) -> Account {
+    let mut stage = Stage::new(Setting::plaza(scheme(seed), seed), Conditions::calm(20));
+    bring_people(&mut stage, 8, 8 * SECOND);
+    stage.run_until(8 * SECOND);
+    stage.finish(PATIENCE)
+}
+
+/// Processes die all the time, often all of them at once, and start again from snapshots made every
+/// few turns.
+#[must_use]
+pub fn storm(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "storm of replicas");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    setting.snapshot_turns = 5 + dice.below(40);
+    let mut conditions = Conditions::calm(0);
+    conditions.links.delay = Span::ms(1, 2 + dice.below(40));
+    conditions.links.straggler_ppm = dice.pick(&[0, 0, 5_000]);
+    conditions.sync = Span::ms(0, dice.below(12));
+    conditions.job = Span::ms(0, dice.below(30));
+    conditions.sync_error_ppm = dice.pick(&[0, 0, 200]);
+    let clock = |dice: &mut Dice| (dice.below(800) as i64 - 400, dice.below(2_000) as i32 - 1_000);
+    conditions.clocks = (0..setting.founders).map(|_| clock(&mut dice)).collect();
+    let mut stage = Stage::new(setting, conditions);
+    let stormy = 12 * SECOND;
+    bring_people(&mut stage, 6, stormy);
+    if dice.below(2) == 0 {
+        for person in &mut stage.people {
+            person.manner.pace = Span::ms(20, 60);
+        }
+    }
+    plan_storm(&mut stage, &mut dice, stormy);
+    stage.run_until(stormy);
+    stage.finish(PATIENCE)
+}
+
+fn plan_storm(stage: &mut Stage, dice: &mut Dice, stormy: Duration) {
+    let tails = [Tail::Lost, Tail::Torn, Tail::Torn, Tail::Kept];
+    let nanos = u64::try_from(stormy.as_nanos()).expect("a run is short");
+    let at = |dice: &mut Dice| Duration::from_nanos(dice.below(nanos));
+    for _ in 0..dice.below(12) {
+        let seat = dice.index(stage.setting().founders);
+        let tail = dice.pick(&tails);
+        let down = Duration::from_millis(dice.below(1_500));
+        let order = Order::Crash { seat, tail, down };
+        stage.world.plan(at(dice), order);
+    }
+    for _ in 0..dice.below(4) {
+        let tail = dice.pick(&tails);
+        let down = Duration::from_millis(dice.below(300));
+        let stagger = Duration::from_millis(dice.below(300));
+        let order = Order::PowerLoss { tail, down, stagger };
+        stage.world.plan(at(dice), order);
+    }
+}
+
+/// Again and again whoever proposes dies, in the middle of its turn.
+#[must_use]
+pub fn dying_proposers(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "dying proposers");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    setting.snapshot_turns = 15;
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 12 * SECOND;
+    bring_people(&mut stage, 6, until);
+    while stage.world.now() < until {
+        stage.run_for(Duration::from_millis(400 + dice.below(1_200)));
+        if let Some(seat) = proposing(&stage) {
+            let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]);
+            let down = Duration::from_millis(200 + dice.below(1_000));
+            let now = stage.world.now();
+            stage.world.plan(now, Order::Crash { seat, tail, down });
+        }
+    }
+    stage.finish(PATIENCE)
+}
+
+/// The seat of whoever proposes at the height under way, as running servers say.
+#[must_use]
+pub fn proposing(stage: &Stage) -> Option<usize> {
+    let seats = 0..stage.world.seats();
+    let said = seats.filter_map(|seat| stage.world.server(seat)?.status()?.proposer);
+    let proposer = said.last()?;
+    (0..stage.world.seats()).find(|seat| stage.setting().name(*seat) == proposer)
+}
+
+/// The power fails in the first moments of the sim, when little is on the disks.
+#[must_use]
+pub fn false_start(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "false start");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    setting.snapshot_turns = 10;
+    let mut conditions = Conditions::calm(1 + dice.below(20));
+    conditions.sync = Span::ms(1, 10);
+    let mut stage = Stage::new(setting, conditions);
+    let until = 4 * SECOND;
+    bring_people(&mut stage, 3, until);
+    for _ in 0..3 {
+        let order = Order::PowerLoss {
+            tail: dice.pick(&[Tail::Lost, Tail::Torn]),
+            down: Duration::from_millis(dice.below(30)),
+            stagger: Duration::from_millis(dice.below(10)),
+        };
+        let at = Duration::from_micros(dice.below(150_000));
+        stage.world.plan(at, order);
+    }
+    stage.run_until(until);
+    stage.finish(PATIENCE)
+}
+
+/// One server needs 0.2 s for each of a stretch of turns, four times as long as a turn lasts.
+#[must_use]
+pub fn slow_server(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "slow server");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    setting.snapshot_turns = 50;
+    setting.slow = Some(Slow {
+        seat: dice.index(setting.founders),
+        from: metatopia_types::Height(40),
+        to: metatopia_types::Height(70),
+        takes: Duration::from_millis(200),
+    });
+    let mut stage = Stage::new(setting, Conditions::calm(20));
+    let until = 10 * SECOND;
+    bring_people(&mut stage, 6, until);
+    stage.run_until(until);
+    stage.finish(PATIENCE)
+}
