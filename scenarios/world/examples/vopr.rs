@@ -23,13 +23,7 @@ struct Options {
 const USAGE: &str = "usage: vopr [--seeds N] [--from SEED] [--story NAME].. [--trace] [--points]";
 
 fn options() -> Result<Options, String> {
-    let mut options = Options {
-        seeds: 20,
-        from: 0,
-        stories: vec![],
-        trace: false,
-        points: false,
-    };
+    let mut options = Options { seeds: 20, from: 0, stories: vec![], trace: false, points: false };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -81,21 +75,14 @@ fn main() -> ExitCode {
             as_told &= tell(story, &options);
         }
     }
-    if as_told {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if as_told { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn tell(story: &Story, options: &Options) -> bool {
     let began = Instant::now();
     let mut tally = Tally::default();
     for seed in options.from..options.from.saturating_add(options.seeds) {
-        let outcome = (story.play)(Seed {
-            number: seed,
-            written: options.trace,
-        });
+        let outcome = (story.play)(Seed { number: seed, written: options.trace });
         outcome.history.iter().for_each(|line| println!("{line}"));
         tally.add(story.ending, seed, &outcome);
     }
@@ -123,11 +110,7 @@ fn tell_points() -> bool {
             for (number, point) in (0..).zip(setting.points(seat)) {
                 tally.add(Ending::Sound, number, &setting.play(point));
             }
-            row(
-                &format!("{} ({seat})", setting.scenario.name),
-                &tally,
-                began.elapsed(),
-            );
+            row(&format!("{} ({seat})", setting.scenario.name), &tally, began.elapsed());
             if let Some(report) = &tally.report {
                 println!("{report}");
             }
@@ -138,9 +121,7 @@ fn tell_points() -> bool {
 }
 
 fn row(name: &str, tally: &Tally, took: Duration) {
-    let first = tally
-        .first
-        .map_or(String::new(), |first| format!(" (first {first})"));
+    let first = tally.first.map_or(String::new(), |first| format!(" (first {first})"));
     println!(
         "{name:<38} {:>6} {:>7} {:>7} {:>8} {:>6} {:>8} {:>7} s {:>5} s {:>7}{first}",
         tally.runs,

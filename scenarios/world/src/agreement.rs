@@ -24,7 +24,7 @@ pub use outcome::{Outcome, percentile};
 pub use scenario::{Scenario, Seed};
 pub use server::{Apply, Report, Server, Start, Wake};
 pub use servers::{Decided, Servers};
-pub use setting::{ENGINE, Setting, Unlogged};
+pub use setting::{ENGINE, Flaw, Setting, Unlogged};
 pub use signatures::Scheme;
 pub use stage::Stage;
 pub use twins::{Schedule, TWIN_NAMES, TWIN_SEATS};

@@ -84,9 +84,7 @@ impl<M: Machine> Seat<M> {
     /// The sync is done. Returns what is durable now.
     pub(crate) fn end_sync(&mut self) -> (SyncRequest, Mark) {
         let (request, mark) = self.syncing.take().expect("a sync was under way");
-        request
-            .perform(&mut self.disk)
-            .expect("whether syncs fail is decided by the world");
+        request.perform(&mut self.disk).expect("whether syncs fail is decided by the world");
         self.synced = self.synced.max(mark);
         self.steps.syncs += 1;
         (request, self.synced)
@@ -103,10 +101,7 @@ impl<M: Machine> Seat<M> {
     }
 
     fn next_released(&mut self) -> Option<Word<M>> {
-        let at = self
-            .held
-            .iter()
-            .position(|(after, _)| *after <= self.synced)?;
+        let at = self.held.iter().position(|(after, _)| *after <= self.synced)?;
         self.held.remove(at).map(|(_, word)| word)
     }
 }
@@ -198,16 +193,14 @@ impl<C: Cluster> World<C> {
         let frames = self.watch(from, |cluster, scene| cluster.leaves(scene, to, frame));
         for frame in frames {
             for delay in self.network.deliver(from, to) {
-                let event = Event::Frame {
-                    to,
-                    from,
-                    frame: frame.clone(),
-                };
+                let event = Event::Frame { to, from, frame: frame.clone() };
                 self.agenda.plan(self.now + delay, event);
             }
         }
         self.seats[from].steps.sends += 1;
         self.die_if_due(from, Point::Send(self.seats[from].steps.sends));
+        // What was ordered because of this frame comes before the next one.
+        self.carry_out_orders();
     }
 
     pub(crate) fn die_if_due(&mut self, seat: usize, point: Point) {

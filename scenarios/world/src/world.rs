@@ -274,7 +274,7 @@ impl<C: Cluster> World<C> {
         self.seats[seat].server.is_some() && self.seats[seat].life == life
     }
 
-    fn carry_out_orders(&mut self) {
+    pub(crate) fn carry_out_orders(&mut self) {
         while !self.orders.is_empty() {
             for (at, order) in std::mem::take(&mut self.orders) {
                 if at <= self.now {

@@ -35,15 +35,7 @@ impl Ambush {
         cut_for: Duration,
     ) -> Self {
         let sprung = BTreeSet::new();
-        Self {
-            heights,
-            rounds: 1,
-            witnesses,
-            blind,
-            cut_for,
-            cut_since: None,
-            sprung,
-        }
+        Self { heights, rounds: 1, witnesses, blind, cut_for, cut_since: None, sprung }
     }
 
     /// The same in each of the first `rounds` rounds.
@@ -76,10 +68,7 @@ impl Ambush {
         to: usize,
         message: &Message,
     ) -> bool {
-        if self
-            .cut_since
-            .is_some_and(|since| at >= since + self.cut_for)
-        {
+        if self.cut_since.is_some_and(|since| at >= since + self.cut_for) {
             self.cut_since = None;
         }
         let (sees, speaks) = (self.witnesses.contains(&to), self.witnesses.contains(&from));

@@ -69,7 +69,11 @@ pub struct Ledger {
     /// Acts that wait to be proposed, in the order they came.
     waiting: Vec<SignedEnvelope>,
     /// Who leads, whatever the roster says.
-    leaders: Option<Vec<PublicKey>>,
+    pub(super) leaders: Option<Vec<PublicKey>>,
+    /// From which height on it computes another state than it should.
+    pub(super) diverges_from: Option<Height>,
+    /// It finds nothing wrong with any act.
+    pub(super) accepts_everything: bool,
 }
 
 /// The same members, led by these.
@@ -81,12 +85,7 @@ pub(super) fn led_by(set: &ValidatorSet, leaders: &[PublicKey]) -> ValidatorSet 
 
 impl std::fmt::Debug for Ledger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Ledger at {}, {} acts wait",
-            self.state.height,
-            self.waiting.len()
-        )
+        write!(f, "Ledger at {}, {} acts wait", self.state.height, self.waiting.len())
     }
 }
 
@@ -103,14 +102,9 @@ impl Ledger {
             decided,
             waiting,
             leaders: None,
+            diverges_from: None,
+            accepts_everything: false,
         }
-    }
-
-    /// Lets these lead every height, for schedules that enumerate leaders.
-    #[must_use]
-    pub fn with_leaders(mut self, leaders: Option<Vec<PublicKey>>) -> Self {
-        self.leaders = leaders;
-        self
     }
 
     /// The state after the last applied turn.
@@ -146,10 +140,7 @@ impl Ledger {
     }
 
     fn lanes_after_decided(&self) -> Lanes<'_> {
-        let mut lanes = Lanes {
-            before: &self.state.lanes,
-            since: BTreeMap::new(),
-        };
+        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new() };
         for turn in &self.decided {
             lanes.use_up(turn);
         }
@@ -162,9 +153,7 @@ impl Ledger {
         let before = self.state.root();
         let state = &mut self.state;
         state.roots.insert(state.height, before);
-        state
-            .roots
-            .retain(|height, _| height.plus(ROOTS_KEPT) >= turn.header.height);
+        state.roots.retain(|height, _| height.plus(ROOTS_KEPT) >= turn.header.height);
         let mut outcomes = vec![];
         let mut changes = 0;
         for act in turn.body.acts() {
@@ -173,14 +162,13 @@ impl Ledger {
         }
         state.roster.close(&turn.header);
         state.height = turn.header.height;
+        if self.diverges_from.is_some_and(|from| state.height >= from) {
+            outcomes.push(true);
+        }
         let story = wire::encode(&(state.history, turn.id(), outcomes));
         state.history = Digest::of("metatopia ledger v1", &story);
         let (height, root) = (state.height, state.root());
-        Some(Applied {
-            height,
-            root,
-            validators: self.newest_set(),
-        })
+        Some(Applied { height, root, validators: self.newest_set() })
     }
 }
 
@@ -192,6 +180,9 @@ impl Host for Ledger {
     }
 
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
+        if self.accepts_everything {
+            return Ok(());
+        }
         let lanes = self.lanes_after_decided();
         let mut seen = BTreeSet::new();
         for act in turn.body.acts() {
@@ -210,10 +201,7 @@ impl Host for Ledger {
             } else {
                 continue;
             };
-            return Err(VoidAct {
-                act: act.id(),
-                fault,
-            });
+            return Err(VoidAct { act: act.id(), fault });
         }
         Ok(())
     }
@@ -228,12 +216,7 @@ impl Host for Ledger {
         }
         let last = height.plus(limits::EXPIRY_HEIGHTS_MAX);
         let fits = |act: &&SignedEnvelope| act.envelope.last_valid <= last && !lanes.has_used(act);
-        let acts = waiting
-            .iter()
-            .filter(fits)
-            .take(ACTS_PER_TURN)
-            .cloned()
-            .collect();
+        let acts = waiting.iter().filter(fits).take(ACTS_PER_TURN).cloned().collect();
         self.waiting = waiting;
         Body::new(acts, Vec::new()).expect("few and short acts are a body")
     }
@@ -253,10 +236,7 @@ impl Lanes<'_> {
 
     fn use_up(&mut self, turn: &Turn) {
         for act in turn.body.acts() {
-            let last = self
-                .since
-                .entry((act.envelope.author, act.envelope.lane))
-                .or_default();
+            let last = self.since.entry((act.envelope.author, act.envelope.lane)).or_default();
             *last = act.envelope.seq.max(*last);
         }
     }
@@ -301,23 +281,11 @@ mod tests {
     const SIM: SimId = SimId(Digest([7; 32]));
 
     fn ledger() -> Ledger {
-        let member = |key: &Arc<dyn Sign>| {
-            (
-                key.public(),
-                Member {
-                    power: 1,
-                    contact: Contact::default(),
-                },
-            )
-        };
+        let member =
+            |key: &Arc<dyn Sign>| (key.public(), Member { power: 1, contact: Contact::default() });
         let roster = Roster::genesis(keys().iter().take(4).map(member).collect()).unwrap();
         let admin = keys()[0].public();
-        Ledger::new(
-            SIM,
-            admin,
-            Scheme::StandIn.verifier(),
-            LedgerState::genesis(SIM, roster),
-        )
+        Ledger::new(SIM, admin, Scheme::StandIn.verifier(), LedgerState::genesis(SIM, roster))
     }
 
     fn keys() -> Vec<Arc<dyn Sign>> {
@@ -327,15 +295,8 @@ mod tests {
     fn act(key: usize, seq: u64, act: Act) -> SignedEnvelope {
         let key = &keys()[key];
         let last_valid = Height(100);
-        Envelope {
-            sim: SIM,
-            author: key.public(),
-            lane: Lane(1),
-            seq: Seq(seq),
-            last_valid,
-            act,
-        }
-        .sign(&**key)
+        Envelope { sim: SIM, author: key.public(), lane: Lane(1), seq: Seq(seq), last_valid, act }
+            .sign(&**key)
     }
 
     fn turn(ledger: &mut Ledger, height: u64, after: Option<&Turn>) -> Turn {
@@ -365,19 +326,13 @@ mod tests {
         let mut ledger = ledger();
         ledger.submit(act(5, 1, Act::Heartbeat));
         let first = turn(&mut ledger, 1, None);
-        let repeated = Turn {
-            header: turn(&mut ledger, 2, None).header,
-            body: first.body.clone(),
-        };
+        let repeated = Turn { header: turn(&mut ledger, 2, None).header, body: first.body.clone() };
         assert_eq!(ledger.judge(&first), Ok(()));
         assert!(turn(&mut ledger, 2, Some(&first)).body.acts().is_empty());
 
         ledger.decided(&first);
 
-        let void = VoidAct {
-            act: first.body.acts()[0].id(),
-            fault: ActFault::Lane,
-        };
+        let void = VoidAct { act: first.body.acts()[0].id(), fault: ActFault::Lane };
         assert_eq!(ledger.judge(&repeated), Err(void));
         ledger.apply_next().unwrap();
         assert_eq!(ledger.judge(&repeated), Err(void));
@@ -391,12 +346,7 @@ mod tests {
             let header = turn(&mut ledger, 101, None).header;
             move |act: SignedEnvelope| {
                 let body = Body::new(vec![act], Vec::new()).unwrap();
-                ledger
-                    .judge(&Turn {
-                        header: header.clone(),
-                        body,
-                    })
-                    .map_err(|void| void.fault)
+                ledger.judge(&Turn { header: header.clone(), body }).map_err(|void| void.fault)
             }
         };
         let expired = act(5, 1, Act::Heartbeat);
@@ -417,20 +367,13 @@ mod tests {
         ledger.submit(act(0, 1, Act::SetChange(SetChange::Add { key, contact })));
         let first = turn(&mut ledger, 1, None);
         ledger.decided(&first);
-        let Applied {
-            height,
-            root,
-            validators,
-        } = ledger.apply_next().unwrap();
+        let Applied { height, root, validators } = ledger.apply_next().unwrap();
         assert!(validators.get(&key).is_none(), "a standby does not vote");
 
         let other = Root::default();
         for (seq, height, root) in [(1, height, other), (2, Height(9), root), (3, height, root)] {
             let before = ledger.state().height;
-            assert!(
-                ledger.state().roster.members().get(&key).is_none(),
-                "before {seq}"
-            );
+            assert!(ledger.state().roster.members().get(&key).is_none(), "before {seq}");
             ledger.submit(act(5, seq, Act::Ready { height, root }));
             let next = turn(&mut ledger, before.0 + 1, None);
             ledger.decided(&next);

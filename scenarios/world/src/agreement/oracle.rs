@@ -83,14 +83,13 @@ impl Oracle {
     pub fn new(setting: &Setting, liars: &[usize]) -> Self {
         let seats = setting.keys.len();
         let names: Vec<_> = (0..seats).map(|seat| setting.name(seat)).collect();
-        let founders = names[..setting.founders].to_vec();
+        let power = |seat: usize| u64::from(setting.power(seat));
+        let founders = (0..setting.founders).map(|seat| (names[seat], power(seat))).collect();
         // Two seats with one name are one liar.
         let alone = |seat: usize| names.iter().filter(|name| **name == names[seat]).count() == 1;
         Self {
             sim: setting.sim,
-            honest: (0..seats)
-                .map(|seat| !liars.contains(&seat) && alone(seat))
-                .collect(),
+            honest: (0..seats).map(|seat| !liars.contains(&seat) && alone(seat)).collect(),
             verifier: Verifier(Arc::clone(&setting.verifier)),
             now: Duration::ZERO,
             faults: Vec::new(),
@@ -100,9 +99,7 @@ impl Oracle {
             electorate: Electorate::new(founders, setting.admin.public()),
             void: BTreeMap::new(),
             walls: BTreeMap::new(),
-            witnesses: (setting.founders * 2 / 3 + 1)
-                .saturating_sub(liars.len())
-                .max(1),
+            witnesses: witnesses(setting, liars.len()),
             turn_length: setting.turn_length,
             evidence: BTreeMap::new(),
             names,
@@ -146,12 +143,7 @@ impl Oracle {
     /// Writes a fault down.
     pub fn blame(&mut self, seat: Option<usize>, wrong: Wrong, what: impl FnOnce() -> String) {
         if self.faults.len() < FAULTS_KEPT {
-            let fault = Fault {
-                at: self.now,
-                seat,
-                wrong,
-                what: what(),
-            };
+            let fault = Fault { at: self.now, seat, wrong, what: what() };
             self.faults.push(fault);
         }
     }
@@ -175,13 +167,8 @@ impl Oracle {
 
     /// A server appends to its log.
     pub(crate) fn saw_write(&mut self, seat: usize, write: &Write, disk: &MemoryDisk) {
-        if let Some((height, root)) = self.journals[seat].note(write, disk)
-            && self.honest[seat]
-            && !self.history.agrees_on_root(height, root)
-        {
-            self.blame(Some(seat), Wrong::Root, || {
-                format!("another root after {height}")
-            });
+        if let Some((height, root)) = self.journals[seat].note(write, disk) {
+            self.history.note_root(seat, height, root);
         }
     }
 
@@ -211,9 +198,7 @@ impl Oracle {
     /// A process started, after it recovered its log.
     pub(crate) fn saw_start(&mut self, seat: usize, disk: &MemoryDisk) {
         for entry in self.journals[seat].reread(disk) {
-            self.blame(Some(seat), Wrong::Forgotten, || {
-                format!("{entry:?} was durable")
-            });
+            self.blame(Some(seat), Wrong::Forgotten, || format!("{entry:?} was durable"));
         }
     }
 
@@ -222,16 +207,11 @@ impl Oracle {
         let (slots, contents, names, genuine) = match evidence {
             Evidence::Votes(a, b) => (
                 (Slot::vote(&a.message), Slot::vote(&b.message)),
-                (
-                    format!("{:?}", a.message.header),
-                    format!("{:?}", b.message.header),
-                ),
+                (format!("{:?}", a.message.header), format!("{:?}", b.message.header)),
                 (a.message.voter, b.message.voter),
                 [a, b].map(|vote| {
                     let said = vote.message.sign_bytes(self.sim);
-                    self.verifier
-                        .0
-                        .verify(&vote.message.voter, &said, &vote.signature)
+                    self.verifier.0.verify(&vote.message.voter, &said, &vote.signature)
                 }),
             ),
             Evidence::Proposals(a, b) => (
@@ -240,18 +220,14 @@ impl Oracle {
                 (a.message.proposer, b.message.proposer),
                 [a, b].map(|proposal| {
                     let said = proposal.message.sign_bytes(self.sim);
-                    self.verifier
-                        .0
-                        .verify(&proposal.message.proposer, &said, &proposal.signature)
+                    self.verifier.0.verify(&proposal.message.proposer, &said, &proposal.signature)
                 }),
             ),
         };
         *self.evidence.entry(names.0).or_default() += 1;
         let proves = slots.0 == slots.1 && contents.0 != contents.1 && genuine == [true; 2];
         if !proves {
-            self.blame(Some(seat), Wrong::Slander, || {
-                format!("{evidence:?} proves nothing")
-            });
+            self.blame(Some(seat), Wrong::Slander, || format!("{evidence:?} proves nothing"));
         } else if let Some(victim) = self.honest_seat(&names.0) {
             self.blame(Some(victim), Wrong::DoubleSign, || format!("{evidence:?}"));
         }
@@ -272,15 +248,53 @@ impl Oracle {
         for (name, height) in self.words.voters() {
             if self.electorate.has_voted_outside(&name, height) {
                 let seat = self.honest_seat(&name);
-                self.blame(seat, Wrong::Outsider, || {
-                    format!("{name:?} votes at {height}")
-                });
+                self.blame(seat, Wrong::Outsider, || format!("{name:?} votes at {height}"));
             }
+        }
+        for (seat, height) in self.history.diverged() {
+            self.blame(Some(seat), Wrong::Root, || format!("another root after {height}"));
+        }
+        for (height, what) in self.history.breaks() {
+            self.blame(None, Wrong::Chain, || format!("{height} {what}"));
         }
         for (seat, decisions) in logs {
             for what in self.history.missing(*seat, decisions) {
                 self.blame(Some(*seat), Wrong::Lost, || what);
             }
         }
+    }
+}
+
+/// How many honest servers there are at least among those that first vote for a turn.
+fn witnesses(setting: &Setting, liars: usize) -> usize {
+    let equal = setting.powers.is_empty();
+    let quorum = setting.founders * 2 / 3 + 1;
+    if equal { quorum.saturating_sub(liars).max(1) } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Oracle, Wrong};
+    use crate::agreement::{Scheme, Setting};
+    use metatopia_types::{Evidence, HeaderId, Height, Round, Vote, VoteKind};
+
+    #[test]
+    fn evidence_that_proves_nothing_is_slander_and_good_evidence_is_not() {
+        let setting = Setting::new(Scheme::StandIn, 4, 4);
+        let mut oracle = Oracle::new(&setting, &[3]);
+        let vote = |round, header| {
+            let (kind, height, voter) = (VoteKind::Prevote, Height(7), setting.name(3));
+            let vote = Vote { kind, height, round: Round(round), header, voter };
+            vote.sign(setting.sim, &*setting.keys[3])
+        };
+        let nil = vote(0, None);
+
+        oracle.saw_evidence(0, &Evidence::votes(nil.clone(), vote(0, Some(HeaderId::default()))));
+        assert!(oracle.faults().is_empty());
+        oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId::default()))));
+        oracle.saw_evidence(1, &Evidence::votes(nil.clone(), nil));
+
+        let wrongs: Vec<_> = oracle.faults().iter().map(|fault| fault.wrong).collect();
+        assert_eq!(wrongs, [Wrong::Slander; 2]);
     }
 }

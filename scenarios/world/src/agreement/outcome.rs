@@ -20,6 +20,8 @@ pub struct Outcome {
     pub heights: Vec<Option<u64>>,
     /// Processes that died.
     pub crashes: u64,
+    /// When all trouble ended.
+    pub healed_at: Option<Duration>,
     /// Events of the world.
     pub events: u64,
     /// Time of the world.
@@ -58,12 +60,17 @@ impl Outcome {
     /// Times between the decisions that one server told of, from a moment on.
     #[must_use]
     pub fn intervals(&self, seat: usize, from: Duration) -> Vec<Duration> {
-        let told = self
-            .decided
-            .iter()
-            .filter(|d| d.seat == seat && d.at >= from);
+        let told = self.decided.iter().filter(|d| d.seat == seat && d.at >= from);
         let times: Vec<Duration> = told.map(|d| d.at).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// How long it took from the end of all trouble until somebody decided a turn.
+    #[must_use]
+    pub fn recovery(&self) -> Option<Duration> {
+        let healed = self.healed_at?;
+        let mut after = self.decided.iter().map(|d| d.at).filter(|at| *at > healed);
+        after.next().map(|at| at - healed)
     }
 
     /// Whether a kind of wrong was seen.

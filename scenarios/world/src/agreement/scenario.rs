@@ -8,7 +8,7 @@ use metatopia_consensus::{Controls, Patience};
 use super::ambush::Ambush;
 use super::outcome::Outcome;
 use super::servers::Servers;
-use super::setting::{Setting, Unlogged};
+use super::setting::{Flaw, Setting, Unlogged};
 use super::signatures::Scheme;
 use super::stage::Stage;
 use super::twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
@@ -33,10 +33,7 @@ pub struct Seed {
 
 impl From<u64> for Seed {
     fn from(number: u64) -> Self {
-        Self {
-            number,
-            written: false,
-        }
+        Self { number, written: false }
     }
 }
 
@@ -51,6 +48,12 @@ pub struct Scenario {
     pub founders: usize,
     /// All seats; those after the founders are empty to begin with.
     pub seats: usize,
+    /// Voting power of the founders; 1 for those past the end.
+    pub powers: Vec<u32>,
+    /// What is wrong with the application of some servers.
+    pub flaw: Option<Flaw>,
+    /// Honest servers die so often, in parts per million, right after a vote left for one peer.
+    pub dies_after_vote_ppm: u32,
     /// Links, disks and clocks.
     pub conditions: Conditions,
     /// How long servers wait.
@@ -93,14 +96,13 @@ impl Scenario {
             seed,
             founders: 4,
             seats: 4,
+            powers: Vec::new(),
+            flaw: None,
+            dies_after_vote_ppm: 0,
             conditions: Conditions::calm(20),
             patience: Patience::default(),
             turn_length: 1,
-            scheme: if real {
-                Scheme::Ed25519
-            } else {
-                Scheme::StandIn
-            },
+            scheme: if real { Scheme::Ed25519 } else { Scheme::StandIn },
             liars: Vec::new(),
             no_demotion: false,
             ambush: None,
@@ -146,27 +148,21 @@ impl Scenario {
         for _ in 0..crashes {
             let (seat, tail) = (dice.index(self.founders), dice.pick(&tails));
             let down = Duration::from_millis(dice.below(200));
-            self.orders
-                .push((at(&mut dice), Order::Crash { seat, tail, down }));
+            self.orders.push((at(&mut dice), Order::Crash { seat, tail, down }));
         }
         for _ in 0..power_losses {
             let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Torn]);
             let down = Duration::from_millis(dice.below(50));
             let stagger = Duration::from_millis(dice.below(30));
-            self.orders.push((
-                at(&mut dice),
-                Order::PowerLoss {
-                    tail,
-                    down,
-                    stagger,
-                },
-            ));
+            self.orders.push((at(&mut dice), Order::PowerLoss { tail, down, stagger }));
         }
         self
     }
 
     fn setting(&self) -> Setting {
         let mut setting = Setting::new(self.scheme, self.founders, self.seats);
+        setting.powers = self.powers.clone();
+        setting.flaw = self.flaw;
         setting.patience = self.patience;
         setting.turn_length = self.turn_length;
         setting.snapshot_every = self.snapshot_every;
@@ -179,11 +175,7 @@ impl Scenario {
             setting.leaders = Some((0..self.founders).map(|seat| setting.name(seat)).collect());
         }
         if let Some(schedule) = &self.schedule {
-            let leaders = schedule
-                .leaders
-                .iter()
-                .map(|seat| setting.name(*seat))
-                .collect();
+            let leaders = schedule.leaders.iter().map(|seat| setting.name(*seat)).collect();
             setting.leaders = Some(leaders);
         }
         setting
@@ -196,16 +188,15 @@ impl Scenario {
         let mut servers = Servers::new(Arc::clone(&setting), &self.liars);
         servers.ambush = self.ambush.clone();
         servers.schedule = self.schedule.clone();
+        if self.dies_after_vote_ppm > 0 {
+            let dice = Dice::new(self.seed.number, "deaths after votes");
+            servers.skittish = Some((dice, self.dies_after_vote_ppm));
+        }
         let mut conditions = self.conditions.clone();
         // One name in two places: who is told that it came or went would be told nonsense.
         conditions.notices &= self.copies.is_empty();
-        let mut world = World::new(
-            servers,
-            self.seats,
-            self.seed.number,
-            conditions,
-            self.seed.written,
-        );
+        let mut world =
+            World::new(servers, self.seats, self.seed.number, conditions, self.seed.written);
         let copies = self.copies.iter().map(|(copy, _)| *copy);
         for seat in (0..self.founders).chain(copies) {
             world.plan(Duration::ZERO, Order::Start(seat));
@@ -230,16 +221,8 @@ impl Scenario {
     /// Plays `stormy` with all its trouble, then without, until the world went on for five turns.
     #[must_use]
     pub fn play_and_heal(&self, stormy: Duration, limit: Duration) -> Outcome {
-        let last = self
-            .orders
-            .iter()
-            .map(|(at, _)| *at)
-            .max()
-            .unwrap_or_default();
-        assert!(
-            last <= stormy,
-            "trouble at {last:?} would come after the world is healed"
-        );
+        let last = self.orders.iter().map(|(at, _)| *at).max().unwrap_or_default();
+        assert!(last <= stormy, "trouble at {last:?} would come after the world is healed");
         let mut stage = self.stage();
         stage.world.run_until(stormy);
         stage.heal();

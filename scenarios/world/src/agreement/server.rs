@@ -89,10 +89,7 @@ impl Server {
         now: Now,
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Self>, String> {
-        let identity = Identity {
-            sim: setting.sim,
-            server: setting.name(seat),
-        };
+        let identity = Identity { sim: setting.sim, server: setting.name(seat) };
         claim_identity(disk, &identity).map_err(|e| e.to_string())?;
         let recovered = recover(disk, setting.sim).map_err(|e| e.to_string())?;
         let mut writer = recovered.writer.with_segment_bytes(SEGMENT_BYTES);
@@ -106,18 +103,12 @@ impl Server {
             writer.mark_synced(request.end);
         }
         let log = Log::read(&writer, disk)?;
-        let mut ledger = setting.ledger(log.start.state.clone());
+        let mut ledger = setting.ledger(seat, log.start.state.clone());
         let config = setting.config(seat, log.start.fresh_key);
         let base = log.start.base.clone();
-        let agreement = Agreement::open_broken(
-            config,
-            setting.controls,
-            base,
-            log.records,
-            now,
-            &mut ledger,
-        )
-        .map_err(|e| e.to_string())?;
+        let agreement =
+            Agreement::open_broken(config, setting.controls, base, log.records, now, &mut ledger)
+                .map_err(|e| e.to_string())?;
         let mut server = Self {
             agreement,
             ledger,
@@ -132,10 +123,7 @@ impl Server {
             effects: VecDeque::new(),
         };
         server.absorb(now);
-        Ok(Opened {
-            server,
-            durable: Mark(Position::START.0),
-        })
+        Ok(Opened { server, durable: Mark(Position::START.0) })
     }
 
     /// The agreement inside.
@@ -166,9 +154,7 @@ impl Server {
     #[must_use]
     pub fn serve_join(&self) -> Option<(JoinPack, LedgerState)> {
         self.states.iter().rev().find_map(|(height, state)| {
-            self.agreement
-                .join_pack(*height)
-                .map(|pack| (pack, state.clone()))
+            self.agreement.join_pack(*height).map(|pack| (pack, state.clone()))
         })
     }
 
@@ -185,8 +171,7 @@ impl Server {
         let deadline = self.agreement.deadline();
         if deadline != self.armed {
             self.armed = deadline;
-            self.effects
-                .extend(deadline.map(|at| Effect::SetTimer { id: Wake, at }));
+            self.effects.extend(deadline.map(|at| Effect::SetTimer { id: Wake, at }));
         }
     }
 
@@ -197,53 +182,33 @@ impl Server {
                     Whom::All => To::All,
                     Whom::One(name) => To::One(name),
                 };
-                self.effects.push_back(Effect::Send {
-                    to,
-                    frame: message,
-                    after: Mark(after.0),
-                });
+                self.effects.push_back(Effect::Send { to, frame: message, after: Mark(after.0) });
             }
             Wish::Append { record, .. } => {
-                if !self
-                    .unlogged
-                    .is_some_and(|all| all.leaves_out(&record, self.name))
-                {
+                if !self.unlogged.is_some_and(|all| all.leaves_out(&record, self.name)) {
                     self.append(AGREEMENT_KIND, &record.encode());
                 }
             }
             Wish::Sync(position) => {
-                let request = self
-                    .writer
-                    .sync_request()
-                    .expect("a log begins with its start");
-                self.effects.push_back(Effect::Sync {
-                    request,
-                    mark: Mark(position.0),
-                });
+                let request = self.writer.sync_request().expect("a log begins with its start");
+                self.effects.push_back(Effect::Sync { request, mark: Mark(position.0) });
             }
             Wish::Decided { decision, after } => {
                 let height = decision.height();
                 self.decisions.insert(height, Arc::clone(&decision));
                 self.effects.push_back(Effect::Begin(Apply(height)));
                 let report = Report::Decided(decision);
-                self.effects.push_back(Effect::Tell {
-                    report,
-                    after: Mark(after.0),
-                });
+                self.effects.push_back(Effect::Tell { report, after: Mark(after.0) });
             }
             Wish::Load { to, from, count } => {
                 let wanted = (from.0..).take(count as usize).map(Height);
                 let found = wanted.map_while(|height| self.decisions.get(&height));
                 let decisions = found.map(|decision| (**decision).clone()).collect();
-                self.agreement
-                    .handle(now, &mut self.ledger, Event::Loaded { to, decisions });
+                self.agreement.handle(now, &mut self.ledger, Event::Loaded { to, decisions });
             }
             Wish::Evidence(evidence) => {
                 let report = Report::Evidence(evidence);
-                self.effects.push_back(Effect::Tell {
-                    report,
-                    after: Mark(0),
-                });
+                self.effects.push_back(Effect::Tell { report, after: Mark(0) });
             }
             Wish::Halt(why) => self.effects.push_back(Effect::Halt(why.to_string())),
         }
@@ -252,32 +217,22 @@ impl Server {
     fn append(&mut self, kind: u8, payload: &[u8]) {
         let write = self.writer.append(kind, None, payload);
         let write = write.expect("agreement's records are bounded, and have no tags");
-        self.effects
-            .push_back(Effect::Change(FileChange::Append(write)));
+        self.effects.push_back(Effect::Change(FileChange::Append(write)));
     }
 
     fn apply(&mut self, now: Now) {
-        let applied = self
-            .ledger
-            .apply_next()
-            .expect("only decided turns are applied");
+        let applied = self.ledger.apply_next().expect("only decided turns are applied");
         let height = applied.height;
         self.states.insert(height, self.ledger.state().clone());
         self.states.retain(|old, _| old.plus(STATES_KEPT) >= height);
         self.tell_agreement(now, Event::Applied(applied));
-        let due = self
-            .snapshot_every
-            .is_some_and(|every| height.0.is_multiple_of(every));
+        let due = self.snapshot_every.is_some_and(|every| height.0.is_multiple_of(every));
         if due
             && height > self.start.base.height
             && let Some(base) = self.agreement.base(height)
         {
             let state = self.ledger.state().clone();
-            self.start = Start {
-                base,
-                state,
-                fresh_key: self.start.fresh_key,
-            };
+            self.start = Start { base, state, fresh_key: self.start.fresh_key };
             self.append(START_KIND, &wire::encode(&self.start));
         }
     }
@@ -294,21 +249,11 @@ impl Machine for Server {
     fn handle(&mut self, now: Now, input: Input<Self>) {
         match input {
             Input::Frame { from, frame } => {
-                self.tell_agreement(
-                    now,
-                    Event::Frame {
-                        from,
-                        message: frame,
-                    },
-                );
+                self.tell_agreement(now, Event::Frame { from, message: frame });
             }
             Input::Timer(Wake) => {
                 // A timer that was overtaken by a nearer one, or by a later deadline, is not due.
-                if self
-                    .agreement
-                    .deadline()
-                    .is_some_and(|at| at <= now.monotonic)
-                {
+                if self.agreement.deadline().is_some_and(|at| at <= now.monotonic) {
                     self.armed = None;
                     self.tell_agreement(now, Event::Wake);
                 }
@@ -365,10 +310,7 @@ impl Log {
                 Record::Turn(turn) => drop(turns.insert(turn.id(), Arc::clone(turn))),
                 Record::Decided(certificate) => {
                     if let Some(turn) = turns.get(&certificate.header).map(Arc::clone) {
-                        let decision = Decision {
-                            certificate: certificate.clone(),
-                            turn,
-                        };
+                        let decision = Decision { certificate: certificate.clone(), turn };
                         decisions.insert(certificate.height, Arc::new(decision));
                         turns.retain(|_, turn| turn.header.height > certificate.height);
                     }
@@ -378,10 +320,6 @@ impl Log {
             records.push(record);
         }
         let start = start.ok_or("the log does not say where it starts")?;
-        Ok(Self {
-            start,
-            records,
-            decisions,
-        })
+        Ok(Self { start, records, decisions })
     }
 }

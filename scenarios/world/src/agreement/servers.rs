@@ -15,7 +15,9 @@ use super::server::{Report, Server, Start};
 use super::setting::Setting;
 use super::twins::Schedule;
 use super::villain::{Deed, Villain};
-use crate::cluster::{Cluster, Opened, Scene};
+use crate::chance::{Dice, Span};
+use crate::cluster::{Cluster, Opened, Order, Scene};
+use crate::crash::Tail;
 use crate::machine::FileChange;
 
 /// A decision that a server told of for the first time.
@@ -46,6 +48,8 @@ pub struct Servers {
     pub schedule: Option<Schedule>,
     /// What was told, in order, each height once per seat.
     pub decided: Vec<Decided>,
+    /// Honest servers die with this probability, in parts per million, right after a vote left.
+    pub skittish: Option<(Dice, u32)>,
     /// Seats that are expected to stop for good.
     pub may_halt: Vec<usize>,
     /// Why servers stopped.
@@ -68,6 +72,7 @@ impl Servers {
             ambush: None,
             schedule: None,
             decided: Vec::new(),
+            skittish: None,
             may_halt: Vec::new(),
             halts: Vec::new(),
             proposed_again: 0,
@@ -84,11 +89,7 @@ impl Servers {
     #[must_use]
     pub fn genesis_start(&self, fresh_key: bool) -> Start {
         let (base, state) = (self.setting.genesis_base(), self.setting.genesis_state());
-        Start {
-            base,
-            state,
-            fresh_key,
-        }
+        Start { base, state, fresh_key }
     }
 
     fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
@@ -100,6 +101,19 @@ impl Servers {
             Message::Proposal(p) if p.message.valid_round.is_some() => self.proposed_again += 1,
             Message::Vote(v) if v.message.header.is_none() => self.nil_votes += 1,
             _ => {}
+        }
+    }
+
+    /// A vote that left for one peer and for no other is the worst moment to die.
+    fn perhaps_die(&mut self, scene: &mut Scene<'_, Self>, message: &Message) {
+        let Some((dice, ppm)) = &mut self.skittish else {
+            return;
+        };
+        if matches!(message, Message::Vote(_)) && dice.happens(*ppm) {
+            let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]);
+            let down = dice.within(Span::ms(0, 120));
+            let seat = scene.seat;
+            scene.order(Duration::ZERO, Order::Crash { seat, tail, down });
         }
     }
 
@@ -162,24 +176,12 @@ impl Cluster for Servers {
         match message {
             Message::Vote(v) => {
                 let v = &v.message;
-                let kind = if v.kind == VoteKind::Prevote {
-                    "prevote"
-                } else {
-                    "precommit"
-                };
-                format!(
-                    "{kind} {}/{} {} by {:?}",
-                    v.height,
-                    v.round,
-                    short(&v.header),
-                    v.voter
-                )
+                let kind = if v.kind == VoteKind::Prevote { "prevote" } else { "precommit" };
+                format!("{kind} {}/{} {} by {:?}", v.height, v.round, short(&v.header), v.voter)
             }
             Message::Proposal(p) => {
                 let p = &p.message;
-                let again = p
-                    .valid_round
-                    .map_or(String::new(), |r| format!(" again from {r}"));
+                let again = p.valid_round.map_or(String::new(), |r| format!(" again from {r}"));
                 format!("proposal {}/{} {:?}{again}", p.height, p.round, p.header.0)
             }
             Message::Decision(d) => format!("decision {} {:?}", d.height(), d.id().0),
@@ -193,21 +195,13 @@ impl Cluster for Servers {
             self.watch_clocks(scene);
             self.oracle.saw_message(from, frame, scene.disk);
             self.count(frame);
+            self.perhaps_die(scene, frame);
         }
-        if self
-            .ambush
-            .as_mut()
-            .is_some_and(|ambush| !ambush.lets_pass(scene.at, from, to, frame))
-        {
+        if self.ambush.as_mut().is_some_and(|ambush| !ambush.lets_pass(scene.at, from, to, frame)) {
             return vec![];
         }
         if let (Some(schedule), Some(server)) = (&self.schedule, scene.server)
-            && !schedule.connects(
-                server.agreement().height(),
-                server.agreement().round(),
-                from,
-                to,
-            )
+            && !schedule.connects(server.agreement().height(), server.agreement().round(), from, to)
         {
             return vec![];
         }
@@ -229,12 +223,7 @@ impl Cluster for Servers {
                 let known = |d: &&Decided| d.seat == seat && d.height == height;
                 if !self.decided.iter().rev().take(64).any(|d| known(&d)) {
                     let round = decision.turn.header.round.0;
-                    self.decided.push(Decided {
-                        at: scene.at,
-                        seat,
-                        height,
-                        round,
-                    });
+                    self.decided.push(Decided { at: scene.at, seat, height, round });
                 }
                 self.oracle.check_told(seat, &decision, scene.disk);
             }
@@ -259,8 +248,7 @@ impl Cluster for Servers {
         self.watch_clocks(scene);
         self.halts.push((scene.seat, reason.to_owned()));
         if self.oracle.is_honest(scene.seat) && !self.may_halt.contains(&scene.seat) {
-            self.oracle
-                .blame(Some(scene.seat), Wrong::Halted, || reason.to_owned());
+            self.oracle.blame(Some(scene.seat), Wrong::Halted, || reason.to_owned());
         }
     }
 

@@ -40,6 +40,20 @@ impl Unlogged {
     }
 }
 
+/// What is wrong with an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// One server computes another state from this height on.
+    Diverges {
+        /// Which server.
+        seat: usize,
+        /// From which height on.
+        from: Height,
+    },
+    /// Every act is fine, on all servers.
+    AcceptsEverything,
+}
+
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
     /// The sim.
@@ -54,6 +68,10 @@ pub struct Setting {
     pub admin: Arc<dyn Sign>,
     /// So many of the first seats vote at genesis.
     pub founders: usize,
+    /// Their voting power; 1 for those past the end.
+    pub powers: Vec<u32>,
+    /// What is wrong with the application of some servers.
+    pub flaw: Option<Flaw>,
     /// Least time between two turns, in milliseconds.
     pub turn_length: u64,
     /// How long servers wait for what.
@@ -94,6 +112,8 @@ impl Setting {
             keys: scheme.keys(seats),
             admin: scheme.key(PLAYER_KEYS),
             founders,
+            powers: Vec::new(),
+            flaw: None,
             turn_length: 1,
             patience: Patience::default(),
             controls: Controls::default(),
@@ -109,16 +129,18 @@ impl Setting {
         self.keys[seat].public()
     }
 
+    /// The voting power of a founder.
+    #[must_use]
+    pub fn power(&self, seat: usize) -> u32 {
+        self.powers.get(seat).copied().unwrap_or(1)
+    }
+
     /// The state before the first turn.
     #[must_use]
     pub fn genesis_state(&self) -> LedgerState {
-        let member = || Member {
-            power: 1,
-            contact: Contact::default(),
-        };
-        let members: BTreeMap<_, _> = (0..self.founders)
-            .map(|seat| (self.name(seat), member()))
-            .collect();
+        let member = |seat: usize| Member { power: self.power(seat), contact: Contact::default() };
+        let members: BTreeMap<_, _> =
+            (0..self.founders).map(|seat| (self.name(seat), member(seat))).collect();
         let roster = Roster::genesis(members).expect("a sim has founders");
         LedgerState::genesis(self.sim, roster)
     }
@@ -134,21 +156,22 @@ impl Setting {
     pub fn genesis_set(&self) -> ValidatorSet {
         let state = self.genesis_state();
         let set = state.roster.newest_set();
-        self.leaders
-            .as_ref()
-            .map_or_else(|| set.clone(), |leaders| led_by(set, leaders))
+        self.leaders.as_ref().map_or_else(|| set.clone(), |leaders| led_by(set, leaders))
     }
 
-    /// An application that goes on from `state`.
+    /// The application of the server in `seat`, going on from `state`.
     #[must_use]
-    pub fn ledger(&self, state: LedgerState) -> Ledger {
-        Ledger::new(
-            self.sim,
-            self.admin.public(),
-            Arc::clone(&self.verifier),
-            state,
-        )
-        .with_leaders(self.leaders.clone())
+    pub fn ledger(&self, seat: usize, state: LedgerState) -> Ledger {
+        let (admin, verifier) = (self.admin.public(), Arc::clone(&self.verifier));
+        let (diverges_from, accepts_everything) = match self.flaw {
+            Some(Flaw::Diverges { seat: liar, from }) => ((liar == seat).then_some(from), false),
+            Some(Flaw::AcceptsEverything) => (None, true),
+            None => (None, false),
+        };
+        let mut ledger = Ledger::new(self.sim, admin, verifier, state);
+        ledger.leaders = self.leaders.clone();
+        (ledger.diverges_from, ledger.accepts_everything) = (diverges_from, accepts_everything);
+        ledger
     }
 
     /// How the server in `seat` is set up.
@@ -184,14 +207,6 @@ impl Setting {
         act: Act,
     ) -> SignedEnvelope {
         let (sim, author) = (self.sim, key.public());
-        Envelope {
-            sim,
-            author,
-            lane,
-            seq: Seq(seq),
-            last_valid,
-            act,
-        }
-        .sign(key)
+        Envelope { sim, author, lane, seq: Seq(seq), last_valid, act }.sign(key)
     }
 }

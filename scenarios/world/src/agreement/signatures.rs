@@ -55,10 +55,7 @@ struct StandInKey(PublicKey);
 
 fn stand_in(key: &PublicKey, message: &[u8]) -> Signature {
     let mut bytes = [0; 64];
-    blake3::Hasher::new_keyed(&key.0)
-        .update(message)
-        .finalize_xof()
-        .fill(&mut bytes);
+    blake3::Hasher::new_keyed(&key.0).update(message).finalize_xof().fill(&mut bytes);
     Signature::from_bytes(bytes)
 }
 
@@ -98,27 +95,16 @@ mod tests {
 
     #[test]
     fn each_scheme_accepts_its_own_signatures_and_two_refuse_others() {
-        for (scheme, refuses) in [
-            (Scheme::Ed25519, true),
-            (Scheme::StandIn, true),
-            (Scheme::Credulous, false),
-        ] {
+        for (scheme, refuses) in
+            [(Scheme::Ed25519, true), (Scheme::StandIn, true), (Scheme::Credulous, false)]
+        {
             let (key, other, verifier) = (scheme.key(1), scheme.key(2), scheme.verifier());
             let signature = key.sign(b"vote");
 
             assert!(verifier.is_key(&key.public()), "{scheme:?}");
-            assert!(
-                verifier.verify(&key.public(), b"vote", &signature),
-                "{scheme:?}"
-            );
-            assert_eq!(
-                verifier.verify(&key.public(), b"vota", &signature),
-                !refuses
-            );
-            assert_eq!(
-                verifier.verify(&other.public(), b"vote", &signature),
-                !refuses
-            );
+            assert!(verifier.verify(&key.public(), b"vote", &signature), "{scheme:?}");
+            assert_eq!(verifier.verify(&key.public(), b"vota", &signature), !refuses);
+            assert_eq!(verifier.verify(&other.public(), b"vote", &signature), !refuses);
         }
     }
 
@@ -126,10 +112,7 @@ mod tests {
     fn keys_ascend() {
         for scheme in [Scheme::Ed25519, Scheme::StandIn] {
             let keys = scheme.keys(7);
-            assert!(
-                keys.windows(2)
-                    .all(|pair| pair[0].public() < pair[1].public())
-            );
+            assert!(keys.windows(2).all(|pair| pair[0].public() < pair[1].public()));
         }
     }
 }

@@ -32,16 +32,13 @@ pub struct Stage {
     /// The world it is played in.
     pub world: World<Servers>,
     sequences: BTreeMap<PublicKey, u64>,
+    healed_at: Option<Duration>,
 }
 
 impl Stage {
     pub(crate) fn new(scenario: Scenario, setting: Arc<Setting>, world: World<Servers>) -> Self {
-        let mut stage = Self {
-            scenario,
-            setting,
-            world,
-            sequences: BTreeMap::new(),
-        };
+        let mut stage =
+            Self { scenario, setting, world, sequences: BTreeMap::new(), healed_at: None };
         stage.submit_acts();
         stage
     }
@@ -53,20 +50,14 @@ impl Stage {
         for number in 0..count {
             let at = Duration::from_nanos(nanos / count.max(1) * number);
             let player = number % PLAYERS;
-            let look = Look {
-                color: number as u32,
-                ..Look::default()
-            };
-            let act = self
-                .setting
-                .act(player, number + 1, Height(1_000), Act::SetLook(look));
+            let look = Look { color: number as u32, ..Look::default() };
+            let act = self.setting.act(player, number + 1, Height(1_000), Act::SetLook(look));
             let seat = dice.index(self.scenario.founders);
             self.world.request(at, seat, act.clone());
             // A client that heard nothing asks another server with the same bytes.
             if dice.below(3) == 0 {
                 let other = dice.index(self.scenario.founders);
-                self.world
-                    .request(at + Duration::from_millis(150), other, act);
+                self.world.request(at + Duration::from_millis(150), other, act);
             }
         }
     }
@@ -94,9 +85,7 @@ impl Stage {
     /// The last height each server has decided, where one runs.
     #[must_use]
     pub fn heights(&self) -> Vec<Option<u64>> {
-        (0..self.world.seats())
-            .map(|s| self.world.server(s).map(|x| x.height().0))
-            .collect()
+        (0..self.world.seats()).map(|s| self.world.server(s).map(|x| x.height().0)).collect()
     }
 
     /// The server that is furthest.
@@ -111,8 +100,7 @@ impl Stage {
     /// Plays until every honest server that runs or will start again has decided `height`. Returns
     /// whether that came to be.
     pub fn run_to_height(&mut self, height: u64, limit: Duration) -> bool {
-        self.world
-            .run_while(limit, |world| !all_decided(world, height))
+        self.world.run_while(limit, |world| !all_decided(world, height))
     }
 
     /// Plays until one server has decided `height`, or until `limit`.
@@ -121,8 +109,7 @@ impl Stage {
             let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
             servers.map(|server| server.height().0).max()
         };
-        self.world
-            .run_while(limit, |world| top(world) < Some(height));
+        self.world.run_while(limit, |world| top(world) < Some(height));
     }
 
     /// Plays until every server has decided `height`. It is a fault if that takes until `limit`.
@@ -147,6 +134,8 @@ impl Stage {
             ambush.end();
         }
         self.world.cluster.schedule = None;
+        self.world.cluster.skittish = None;
+        self.healed_at = Some(self.world.now());
         self.world.heal();
     }
 
@@ -160,24 +149,13 @@ impl Stage {
         state: LedgerState,
         fresh_key: bool,
     ) -> Result<Start, JoinError> {
-        let trust = Trust {
-            height: Height(0),
-            validators: self.setting.genesis_set(),
-        };
+        let trust = Trust { height: Height(0), validators: self.setting.genesis_set() };
         let checkpoint = pack.verify(self.setting.sim, &trust, &*self.setting.verifier)?;
-        assert_eq!(
-            state.root(),
-            checkpoint.root,
-            "the fetched state is not the proved one"
-        );
+        assert_eq!(state.root(), checkpoint.root, "the fetched state is not the proved one");
         let set = |ahead| state.roster.set(state.height.plus(ahead)).cloned();
         let sets = [1, 2, 3].map(|ahead| set(ahead).expect("a roster knows three sets"));
         let base = checkpoint.base(sets)?;
-        Ok(Start {
-            base,
-            state,
-            fresh_key,
-        })
+        Ok(Start { base, state, fresh_key })
     }
 
     /// The server in `seat` starts for the first time from what the furthest server proves; from
@@ -222,11 +200,7 @@ impl Stage {
                 .and_then(|recovered| Log::read(&recovered.writer, &disk));
             match log {
                 Ok(log) => drop(logs.insert(seat, log.decisions)),
-                Err(what) => self
-                    .world
-                    .cluster
-                    .oracle
-                    .blame(Some(seat), Wrong::Lost, || what),
+                Err(what) => self.world.cluster.oracle.blame(Some(seat), Wrong::Lost, || what),
             }
         }
         self.world.cluster.oracle.close(self.world.now(), &logs);
@@ -234,6 +208,7 @@ impl Stage {
         Outcome {
             heights: self.heights(),
             crashes: self.world.crashes(),
+            healed_at: self.healed_at,
             events: self.world.trace().events(),
             took: self.world.now(),
             faults: cluster.oracle.faults().to_vec(),
@@ -243,15 +218,8 @@ impl Stage {
             nil_votes: cluster.nil_votes,
             sprung: cluster.ambush.as_ref().map_or(0, Ambush::sprung),
             halts: cluster.halts.clone(),
-            acts: cluster
-                .oracle
-                .history()
-                .turns()
-                .map(|turn| turn.body.acts().len())
-                .sum(),
-            steps: (0..self.world.seats())
-                .map(|seat| self.world.steps(seat))
-                .collect(),
+            acts: cluster.oracle.history().turns().map(|turn| turn.body.acts().len()).sum(),
+            steps: (0..self.world.seats()).map(|seat| self.world.steps(seat)).collect(),
             digest: self.world.digest(),
             history: self.world.trace().lines().map(str::to_owned).collect(),
             scenario: self.scenario,
@@ -265,10 +233,7 @@ fn all_decided(world: &World<Servers>, height: u64) -> bool {
     let mut counted = 0;
     for seat in (0..world.seats()).filter(|seat| counts(*seat)) {
         counted += 1;
-        if world
-            .server(seat)
-            .is_none_or(|server| server.height().0 < height)
-        {
+        if world.server(seat).is_none_or(|server| server.height().0 < height) {
             return false;
         }
     }

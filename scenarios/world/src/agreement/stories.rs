@@ -6,14 +6,28 @@ mod liars;
 mod people;
 mod weather;
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use super::oracle::Wrong;
 use super::outcome::Outcome;
 use super::scenario::Seed;
+use super::setting::Flaw;
 
 pub use crashes::{CrashSetting, crash_settings};
 pub use liars::lies;
 pub use people::{Crowd, crowd_of, join_refusals};
 pub use weather::pace;
+
+/// The seat that goes another way in a world of the story "a diverged server", and the outcome.
+#[must_use]
+pub fn divergence(seed: Seed) -> (usize, Outcome) {
+    let outcome = controls::diverged("a diverged server", seed);
+    match outcome.scenario.flaw {
+        Some(Flaw::Diverges { seat, .. }) => (seat, outcome),
+        _ => unreachable!("the story has that flaw"),
+    }
+}
 
 /// What must come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +54,8 @@ pub struct Story {
 /// All stories, in the order they are told.
 #[must_use]
 pub fn stories() -> Vec<Story> {
-    [
-        weather::STORIES,
-        crashes::STORIES,
-        liars::STORIES,
-        people::STORIES,
-        controls::STORIES,
-    ]
-    .concat()
+    [weather::STORIES, crashes::STORIES, liars::STORIES, people::STORIES, controls::STORIES]
+        .concat()
 }
 
 /// The story of this name.
@@ -81,6 +89,10 @@ pub struct Tally {
     pub evidence: u64,
     /// Acts in decided turns.
     pub acts: u64,
+    /// How long each world needed after its trouble ended until somebody decided.
+    pub recoveries: Vec<Duration>,
+    /// Kinds of wrong that were seen.
+    pub wrongs: BTreeSet<Wrong>,
     /// Milliseconds of the worlds' time.
     pub milliseconds: u128,
     /// The worst of it, for people.
@@ -96,13 +108,11 @@ impl Tally {
         self.proposed_again += outcome.proposed_again;
         self.evidence += outcome.evidence.values().sum::<u64>();
         self.acts += outcome.acts as u64;
+        self.recoveries.extend(outcome.recovery());
+        self.wrongs.extend(outcome.faults.iter().map(|fault| fault.wrong));
         self.milliseconds += outcome.took.as_millis();
-        self.later_rounds += outcome
-            .rounds()
-            .iter()
-            .filter(|(r, _)| **r > 0)
-            .map(|(_, n)| *n as u64)
-            .sum::<u64>();
+        self.later_rounds +=
+            outcome.rounds().iter().filter(|(r, _)| **r > 0).map(|(_, n)| *n as u64).sum::<u64>();
         let found = match ending {
             Ending::Sound => !outcome.faults.is_empty(),
             Ending::Found(wrongs, _) => wrongs.iter().any(|wrong| outcome.shows(*wrong)),
@@ -153,15 +163,7 @@ impl Story {
             tally.runs,
             tally.report.as_deref().unwrap_or("")
         );
-        let Tally {
-            runs,
-            crashes,
-            turns,
-            later_rounds,
-            proposed_again,
-            evidence,
-            ..
-        } = tally;
+        let Tally { runs, crashes, turns, later_rounds, proposed_again, evidence, .. } = tally;
         println!(
             "{}: {runs} worlds, {turns} turns ({later_rounds} after round 0), {crashes} crashes, \
              {proposed_again} proposed again, {evidence} pieces of evidence, first fault {:?}",

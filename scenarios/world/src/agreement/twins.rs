@@ -46,18 +46,12 @@ impl Schedule {
         };
         let twin = take(TWIN_NAMES as u64);
         let chosen = take(LEADERS) + 1;
-        let leaders = (0..TWIN_NAMES)
-            .filter(|seat| chosen >> seat & 1 == 1)
-            .collect();
+        let leaders = (0..TWIN_NAMES).filter(|seat| chosen >> seat & 1 == 1).collect();
         let partitions = std::array::from_fn(|_| {
             let sides = take(PARTITIONS);
             std::array::from_fn(|seat| seat + 1 < TWIN_SEATS && sides >> seat & 1 == 1)
         });
-        Self {
-            twin,
-            leaders,
-            partitions,
-        }
+        Self { twin, leaders, partitions }
     }
 
     /// Does what a server says in this round reach the other seat?
@@ -79,9 +73,8 @@ mod tests {
 
     #[test]
     fn numbers_enumerate_every_schedule_once() {
-        let all: BTreeSet<String> = (0..Schedule::COUNT)
-            .map(|n| format!("{:?}", Schedule::numbered(n)))
-            .collect();
+        let all: BTreeSet<String> =
+            (0..Schedule::COUNT).map(|n| format!("{:?}", Schedule::numbered(n))).collect();
 
         assert_eq!(all.len() as u64, Schedule::COUNT);
         assert_eq!(Schedule::COUNT, 245_760);

@@ -61,13 +61,7 @@ pub(crate) struct Villain {
 
 impl Villain {
     pub(crate) fn new(seat: usize, deed: Deed) -> Self {
-        Self {
-            seat,
-            deed,
-            turns: BTreeMap::new(),
-            variants: BTreeMap::new(),
-            last_seen: None,
-        }
+        Self { seat, deed, turns: BTreeMap::new(), variants: BTreeMap::new(), last_seen: None }
     }
 
     /// The server wrote down a turn: perhaps its own.
@@ -172,11 +166,7 @@ impl Villain {
         match message {
             Message::Vote(signed) if signed.message.voter == key.public() => {
                 let mut vote = signed.message.clone();
-                vote.header = if vote.header.is_some() {
-                    None
-                } else {
-                    self.last_seen
-                };
+                vote.header = if vote.header.is_some() { None } else { self.last_seen };
                 vec![Message::Vote(vote.sign(setting.sim, key))]
             }
             _ => vec![message.clone()],
@@ -203,13 +193,7 @@ pub(crate) fn parts(turn: &Turn) -> impl Iterator<Item = Part> {
     let (height, header, bytes) = (turn.header.height, turn.id(), wire::encode(turn));
     let pieces: Vec<Vec<u8>> = bytes.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
     let total = u8::try_from(pieces.len()).expect("a turn has few parts");
-    (0..total).zip(pieces).map(move |(index, bytes)| Part {
-        height,
-        header,
-        index,
-        total,
-        bytes,
-    })
+    (0..total).zip(pieces).map(move |(index, bytes)| Part { height, header, index, total, bytes })
 }
 
 /// Breaks one of the rules that make a turn void. `number` chooses which.

@@ -18,10 +18,7 @@ fn a_clock_that_is_set_back_an_hour_delays_only_its_own_servers_votes() {
     for seed in 0..5 {
         let outcome = (story("an hour back").play)(seed.into());
         let while_back = outcome.intervals(0, SECOND);
-        assert!(
-            percentile(&while_back, 50) <= Duration::from_millis(60),
-            "seed {seed}"
-        );
+        assert!(percentile(&while_back, 50) <= Duration::from_millis(60), "seed {seed}");
     }
 }
 
@@ -30,10 +27,5 @@ fn a_clock_that_is_set_ahead_an_hour_does_not_move_the_worlds_time() {
     let tally = story("an hour ahead").check(30);
 
     // Its own proposals are void while it is wrong: at most every fourth turn needs a round more.
-    assert!(
-        tally.later_rounds * 3 <= tally.turns,
-        "{} of {}",
-        tally.later_rounds,
-        tally.turns
-    );
+    assert!(tally.later_rounds * 3 <= tally.turns, "{} of {}", tally.later_rounds, tally.turns);
 }

@@ -43,6 +43,13 @@ fn the_power_may_fail_everywhere_again_and_again() {
 }
 
 #[test]
+fn a_vote_that_only_one_server_heard_is_not_contradicted_after_a_crash() {
+    let tally = story("crashes after votes").check(40);
+
+    assert!(tally.crashes >= 200, "{} crashes", tally.crashes);
+}
+
+#[test]
 fn a_failed_sync_stops_a_server_before_it_says_what_it_could_not_write() {
     story("failing syncs").check(30);
 }

@@ -1,5 +1,8 @@
 //! Networks that lose, double, reorder and cut.
 
+use std::time::Duration;
+
+use metatopia_world::agreement::percentile;
 use metatopia_world::agreement::stories::story;
 
 #[test]
@@ -7,11 +10,7 @@ fn a_calm_world_agrees() {
     let tally = story("calm").check(20);
 
     assert_eq!(tally.later_rounds, 0, "nobody is late in a calm world");
-    assert_eq!(
-        tally.acts,
-        20 * 60,
-        "every act of a player is decided, once"
-    );
+    assert_eq!(tally.acts, 20 * 60, "every act of a player is decided, once");
 }
 
 #[test]
@@ -28,7 +27,18 @@ fn any_weather_with_crashes_ends_well() {
 
 #[test]
 fn partitions_in_any_direction_never_fork_a_world() {
-    story("partitions").check(40);
+    let tally = story("partitions").check(40);
+
+    let (half, most) = (percentile(&tally.recoveries, 50), percentile(&tally.recoveries, 99));
+    println!("from the end of a partition to the next decision: p50 {half:?}, p99 {most:?}");
+    assert!(most <= Duration::from_secs(2), "{most:?}");
+}
+
+#[test]
+fn everything_at_once_ends_well() {
+    let tally = story("everything").check(150);
+
+    assert!(tally.crashes >= 1_000, "{} crashes", tally.crashes);
 }
 
 #[test]
@@ -40,10 +50,7 @@ fn a_slow_application_slows_turns_and_breaks_nothing() {
 fn one_seed_is_one_history() {
     for name in ["weather", "storm", "two turns", "one witness"] {
         for seed in 0..3 {
-            let (first, again) = (
-                (story(name).play)(seed.into()),
-                (story(name).play)(seed.into()),
-            );
+            let (first, again) = ((story(name).play)(seed.into()), (story(name).play)(seed.into()));
 
             assert_eq!(first.digest, again.digest, "{name}, seed {seed}");
             assert_eq!(first.events, again.events, "{name}, seed {seed}");

@@ -58,10 +58,7 @@ impl Oracle {
 
     /// A vote that a server shows, its own or another's.
     fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &MemoryDisk) {
-        let signed = Signed {
-            message: vote,
-            signature,
-        };
+        let signed = Signed { message: vote, signature };
         if self.words.knows(&signed.signature) {
             return;
         }
@@ -73,15 +70,9 @@ impl Oracle {
         let Some(voter) = self.honest_seat(&vote.voter) else {
             return;
         };
-        if !self
-            .verifier
-            .0
-            .verify(&vote.voter, &vote.sign_bytes(self.sim), &signature)
-        {
+        if !self.verifier.0.verify(&vote.voter, &vote.sign_bytes(self.sim), &signature) {
             // Somebody puts words into its mouth. Honest servers do not hand such on.
-            self.blame(Some(seat), Wrong::Certificate, || {
-                format!("shows a forged {vote:?}")
-            });
+            self.blame(Some(seat), Wrong::Certificate, || format!("shows a forged {vote:?}"));
             return;
         }
         let slot = Slot::vote(vote);
@@ -107,8 +98,7 @@ impl Oracle {
             let what = || format!("{proposal:?}, and before that {before}");
             self.blame(Some(seat), Wrong::DoubleSign, what);
         }
-        self.words
-            .note_voter(self.now, proposal.proposer, proposal.height);
+        self.words.note_voter(self.now, proposal.proposer, proposal.height);
         self.check_value(seat, proposal.height, proposal.header, disk);
         self.words.learn(signed.signature);
     }
@@ -116,18 +106,14 @@ impl Oracle {
     /// An honest server vouches for a turn.
     fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &MemoryDisk) {
         if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
-            self.blame(Some(seat), Wrong::UnseenTurn, || {
-                format!("{turn:?} at {height}")
-            });
+            self.blame(Some(seat), Wrong::UnseenTurn, || format!("{turn:?} at {height}"));
         }
         let Some(Forbidden { why, ahead }) = self.void.get(&turn).copied() else {
             return;
         };
         let wall = self.walls.get(&seat).copied().unwrap_or_default();
         if ahead.is_none_or(|time| time > wall.plus(AHEAD_MS)) {
-            self.blame(Some(seat), Wrong::VoidTurn, || {
-                format!("{turn:?} at {height}: {why}")
-            });
+            self.blame(Some(seat), Wrong::VoidTurn, || format!("{turn:?} at {height}: {why}"));
         }
     }
 
@@ -145,13 +131,7 @@ impl Oracle {
         let round: Round = decision.certificate.round;
         for (voter, signature) in &decision.certificate.signatures {
             let (kind, header, voter) = (VoteKind::Precommit, Some(id), *voter);
-            let vote = Vote {
-                kind,
-                height,
-                round,
-                header,
-                voter,
-            };
+            let vote = Vote { kind, height, round, header, voter };
             self.check_quoted(seat, vote, *signature, disk);
         }
         self.check_certificate(seat, decision);
@@ -161,9 +141,8 @@ impl Oracle {
     fn check_certificate(&mut self, seat: usize, decision: &Decision) {
         let certificate = &decision.certificate;
         let height = certificate.height;
-        let Some((power, total)) = self
-            .electorate
-            .power_of(height, certificate.signatures.iter().map(|s| s.0))
+        let Some((power, total)) =
+            self.electorate.power_of(height, certificate.signatures.iter().map(|s| s.0))
         else {
             return; // Its turn comes when the turns before it have been told.
         };
@@ -184,9 +163,7 @@ impl Oracle {
         let (height, turn) = (decision.height(), &decision.turn);
         let id = turn.id();
         if id != decision.id() || turn.header.height != height {
-            self.blame(Some(seat), Wrong::Chain, || {
-                format!("{id:?} is told as {height}")
-            });
+            self.blame(Some(seat), Wrong::Chain, || format!("{id:?} is told as {height}"));
         }
         if let Some(other) = self.history.disagrees(height, id) {
             self.blame(Some(seat), Wrong::Disagreement, || {
@@ -198,9 +175,6 @@ impl Oracle {
         if !self.history.extend(turn) {
             return;
         }
-        if let Some(what) = self.history.breaks(height) {
-            self.blame(Some(seat), Wrong::Chain, || format!("{height}: {what}"));
-        }
         let latest = self.latest_time();
         if let Some(what) = self.history.time_is_wrong(height, self.turn_length, latest) {
             self.blame(Some(seat), Wrong::Time, || format!("{height}: {what}"));
@@ -210,7 +184,7 @@ impl Oracle {
 
     fn follow_membership(&mut self) {
         while let Some(turn) = self.history.turn(self.electorate.next_height()) {
-            self.electorate.follow(turn, self.history.roots());
+            self.electorate.follow(turn, |height| self.history.root(height));
         }
     }
 }

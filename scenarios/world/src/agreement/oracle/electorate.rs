@@ -26,18 +26,9 @@ pub(crate) struct Electorate {
 }
 
 impl Electorate {
-    pub(crate) fn new(founders: Vec<PublicKey>, admin: PublicKey) -> Self {
-        let members: Members = founders.into_iter().map(|name| (name, 1)).collect();
-        let sets = (1..=LAG)
-            .map(|height| (Height(height), members.clone()))
-            .collect();
-        Self {
-            admin,
-            members,
-            standbys: BTreeSet::new(),
-            sets,
-            followed: Height(0),
-        }
+    pub(crate) fn new(members: Members, admin: PublicKey) -> Self {
+        let sets = (1..=LAG).map(|height| (Height(height), members.clone())).collect();
+        Self { admin, members, standbys: BTreeSet::new(), sets, followed: Height(0) }
     }
 
     /// The height of the turn to follow next.
@@ -46,7 +37,7 @@ impl Electorate {
     }
 
     /// Does what the acts of the next turn say.
-    pub(crate) fn follow(&mut self, turn: &Turn, roots: &BTreeMap<Height, Root>) {
+    pub(crate) fn follow(&mut self, turn: &Turn, root: impl Fn(Height) -> Option<Root>) {
         let now = turn.header.height;
         let mut changed = false;
         for act in turn.body.acts() {
@@ -62,9 +53,9 @@ impl Electorate {
                 Act::SetChange(SetChange::Remove { key }) if author == self.admin => {
                     changed = self.standbys.remove(key) || self.remove(key);
                 }
-                Act::Ready { height, root } => {
+                Act::Ready { height, root: named } => {
                     let recent = *height < now && now.0 - height.0 <= READY_HEIGHTS;
-                    if recent && roots.get(height) == Some(root) && self.standbys.remove(&author) {
+                    if recent && root(*height) == Some(*named) && self.standbys.remove(&author) {
                         self.members.insert(author, 1);
                         changed = true;
                     }
@@ -89,17 +80,12 @@ impl Electorate {
     ) -> Option<(u64, u64)> {
         let set = self.sets.get(&height)?;
         let names: BTreeSet<_> = names.collect();
-        Some((
-            names.iter().filter_map(|name| set.get(name)).sum(),
-            set.values().sum(),
-        ))
+        Some((names.iter().filter_map(|name| set.get(name)).sum(), set.values().sum()))
     }
 
     /// Is it known that this name has no vote at that height?
     pub(crate) fn has_voted_outside(&self, name: &PublicKey, height: Height) -> bool {
-        self.sets
-            .get(&height)
-            .is_some_and(|set| !set.contains_key(name))
+        self.sets.get(&height).is_some_and(|set| !set.contains_key(name))
     }
 
     /// How many vote at a height.

@@ -38,6 +38,27 @@ pub enum Wrong {
     Stuck,
 }
 
+impl Wrong {
+    /// All of them.
+    pub const ALL: [Self; 15] = [
+        Self::Disagreement,
+        Self::DoubleSign,
+        Self::NotDurable,
+        Self::UnseenTurn,
+        Self::VoidTurn,
+        Self::Outsider,
+        Self::Certificate,
+        Self::Time,
+        Self::Chain,
+        Self::Lost,
+        Self::Root,
+        Self::Forgotten,
+        Self::Halted,
+        Self::Slander,
+        Self::Stuck,
+    ];
+}
+
 /// Something that a server must not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {

@@ -11,7 +11,8 @@ use metatopia_types::{ActId, HeaderId, Height, Millis, Root, Turn};
 pub struct History {
     turns: BTreeMap<Height, Arc<Turn>>,
     ids: BTreeMap<Height, HeaderId>,
-    roots: BTreeMap<Height, Root>,
+    /// Who computed which root after a height.
+    roots: BTreeMap<Height, BTreeMap<Root, BTreeSet<usize>>>,
     /// What each seat told.
     told: Vec<BTreeMap<Height, HeaderId>>,
 }
@@ -37,14 +38,26 @@ impl History {
         self.turns.values()
     }
 
-    /// The roots that servers computed.
-    #[must_use]
-    pub const fn roots(&self) -> &BTreeMap<Height, Root> {
-        &self.roots
+    pub(crate) fn note_root(&mut self, seat: usize, height: Height, root: Root) {
+        self.roots.entry(height).or_default().entry(root).or_default().insert(seat);
     }
 
-    pub(crate) fn agrees_on_root(&mut self, height: Height, root: Root) -> bool {
-        *self.roots.entry(height).or_insert(root) == root
+    /// The root after a height: that of most servers.
+    #[must_use]
+    pub fn root(&self, height: Height) -> Option<Root> {
+        let roots = self.roots.get(&height)?;
+        roots.iter().max_by_key(|(_, seats)| seats.len()).map(|(root, _)| *root)
+    }
+
+    /// Who computed another root than most, and after which heights.
+    pub(crate) fn diverged(&self) -> Vec<(usize, Height)> {
+        let mut diverged = vec![];
+        for (height, roots) in &self.roots {
+            let most = self.root(*height);
+            let others = roots.iter().filter(|(root, _)| Some(**root) != most);
+            diverged.extend(others.flat_map(|(_, seats)| seats).map(|seat| (*seat, *height)));
+        }
+        diverged
     }
 
     /// Notes that a seat told of a turn; whether that is news.
@@ -64,28 +77,29 @@ impl History {
 
     /// Adds a turn; whether it is new.
     pub(crate) fn extend(&mut self, turn: &Arc<Turn>) -> bool {
-        self.turns
-            .insert(turn.header.height, Arc::clone(turn))
-            .is_none()
+        self.turns.insert(turn.header.height, Arc::clone(turn)).is_none()
     }
 
     fn before(&self, height: Height) -> Option<&Arc<Turn>> {
         self.turns.get(&height.minus(1)?)
     }
 
-    /// What is wrong with how a turn follows the one before it.
-    pub(crate) fn breaks(&self, height: Height) -> Option<String> {
-        let turn = self.turns.get(&height)?;
-        let before = self.ids.get(&height.minus(1)?).copied().unwrap_or_default();
-        let known = height == Height(1) || self.ids.contains_key(&height.minus(1)?);
-        if known && turn.header.previous != before {
-            return Some(format!(
-                "follows {:?}, not {before:?}",
-                turn.header.previous
-            ));
+    /// What is wrong with how turns follow each other, and with the roots they state.
+    pub(crate) fn breaks(&self) -> Vec<(Height, &'static str)> {
+        let mut breaks = vec![];
+        for (height, turn) in &self.turns {
+            let before = height.minus(1).and_then(|before| self.ids.get(&before));
+            let before =
+                if *height == Height(1) { Some(HeaderId::default()) } else { before.copied() };
+            if before.is_some_and(|before| turn.header.previous != before) {
+                breaks.push((*height, "does not follow the turn before it"));
+            }
+            let root = height.minus(2).and_then(|lag| self.root(lag));
+            if root.is_some_and(|root| turn.header.root != root) {
+                breaks.push((*height, "states another root than servers had"));
+            }
         }
-        let stated = self.roots.get(&height.minus(2)?)?;
-        (turn.header.root != *stated).then(|| "states another root than servers had".to_owned())
+        breaks
     }
 
     /// What is wrong with a turn's time, if clocks showed at most `latest` less their tolerance.
@@ -118,19 +132,13 @@ impl History {
         let has = |height: &Height| decisions.get(height).map(|decision| decision.id());
         let first = decisions.keys().next().copied().unwrap_or(Height(1));
         let mut missing = vec![];
-        for (height, id) in self.told[seat]
-            .iter()
-            .filter(|(height, _)| **height >= first)
-        {
+        for (height, id) in self.told[seat].iter().filter(|(height, _)| **height >= first) {
             if has(height) != Some(*id) {
                 missing.push(format!("the log lacks {id:?} at {height}, which it told"));
             }
         }
         let mut seen: BTreeSet<ActId> = BTreeSet::new();
-        for act in decisions
-            .values()
-            .flat_map(|decision| decision.turn.body.acts())
-        {
+        for act in decisions.values().flat_map(|decision| decision.turn.body.acts()) {
             if !seen.insert(act.id()) {
                 missing.push(format!("act {:?} is there twice", act.id()));
             }
@@ -141,19 +149,106 @@ impl History {
         };
         for (height, turn) in self.turns.range(first..=*last) {
             if has(height) != Some(turn.id()) {
-                missing.push(format!(
-                    "the log has not the turn at {height} that was told"
-                ));
+                missing.push(format!("the log has not the turn at {height} that was told"));
             }
-            for act in turn
-                .body
-                .acts()
-                .iter()
-                .filter(|act| !seen.contains(&act.id()))
-            {
+            for act in turn.body.acts().iter().filter(|act| !seen.contains(&act.id())) {
                 missing.push(format!("act {:?} is not there", act.id()));
             }
         }
         missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::History;
+    use metatopia_types::{Body, Header, HeaderId, Height, Millis, Root, Round, Turn};
+    use std::sync::Arc;
+
+    const LENGTH: u64 = 50;
+
+    fn history(times: &[u64]) -> History {
+        let mut history = History::new(4);
+        let mut previous = HeaderId::default();
+        for (height, time) in (1..).zip(times) {
+            let turn = turn(height, *time, previous);
+            previous = turn.id();
+            history.disagrees(Height(height), turn.id());
+            history.extend(&Arc::new(turn));
+        }
+        history
+    }
+
+    fn turn(height: u64, time: u64, previous: HeaderId) -> Turn {
+        let body = Body::default();
+        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+        let (height, time, round) = (Height(height), Millis(time), Round(0));
+        let header = Header {
+            sim: Default::default(),
+            engine: 1,
+            height,
+            previous,
+            proposer: Default::default(),
+            round,
+            time,
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            root: Root::default(),
+            validators: Default::default(),
+            next_validators: Default::default(),
+        };
+        Turn { header, body }
+    }
+
+    fn time_is_wrong(times: &[u64], latest: u64) -> bool {
+        let last = Height(times.len() as u64);
+        history(times).time_is_wrong(last, LENGTH, Millis(latest)).is_some()
+    }
+
+    #[test]
+    fn time_goes_on_in_slots_or_in_the_smallest_step_and_not_past_clocks() {
+        for (second, latest, wrong) in [
+            (150, 200, false),
+            (101, 200, false),
+            (150, 100, true),
+            (101, 50, false),
+            (100, 200, true),
+            (50, 200, true),
+            (120, 200, true),
+        ] {
+            assert_eq!(time_is_wrong(&[100, second], latest), wrong, "{second}, clocks {latest}");
+        }
+    }
+
+    #[test]
+    fn a_turn_that_does_not_follow_the_one_before_it_is_seen() {
+        assert!(history(&[50, 100, 150]).breaks().is_empty());
+
+        let mut history = history(&[50, 100, 150]);
+        history.turns.insert(Height(2), Arc::new(turn(2, 100, HeaderId::default())));
+        let breaks = history.breaks();
+
+        assert_eq!(breaks, [(Height(2), "does not follow the turn before it")]);
+    }
+
+    #[test]
+    fn the_root_of_most_servers_counts() {
+        let mut history = history(&[50, 100, 150]);
+        let other = Root(metatopia_types::Digest([7; 32]));
+        history.note_root(3, Height(1), other);
+        for seat in 0..3 {
+            history.note_root(seat, Height(1), Root::default());
+        }
+        assert_eq!(history.diverged(), [(3, Height(1))]);
+        assert!(history.breaks().is_empty());
+
+        for seat in 0..2 {
+            history.note_root(seat, Height(1), other);
+            history.roots.get_mut(&Height(1)).unwrap().get_mut(&Root::default()).unwrap().clear();
+        }
+
+        assert_eq!(history.breaks(), [(Height(3), "states another root than servers had")]);
     }
 }

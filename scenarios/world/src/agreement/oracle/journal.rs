@@ -90,9 +90,7 @@ impl Journal {
             return false;
         };
         let left = disk.durable(place.file);
-        let there = left
-            .get(place.from..place.to)
-            .is_some_and(|b| digest(b) == place.digest);
+        let there = left.get(place.from..place.to).is_some_and(|b| digest(b) == place.digest);
         if there {
             self.durable.insert(*entry);
         }
@@ -111,18 +109,12 @@ impl Journal {
     pub(crate) fn reread(&mut self, disk: &MemoryDisk) -> Vec<Entry> {
         let there = |place: &Place| {
             let bytes = disk.bytes(place.file).unwrap_or_default();
-            bytes
-                .get(place.from..place.to)
-                .is_some_and(|bytes| digest(bytes) == place.digest)
+            bytes.get(place.from..place.to).is_some_and(|bytes| digest(bytes) == place.digest)
         };
         self.places.retain(|_, place| there(place));
         let places = &self.places;
-        let gone: Vec<Entry> = self
-            .durable
-            .iter()
-            .filter(|entry| !places.contains_key(entry))
-            .copied()
-            .collect();
+        let gone: Vec<Entry> =
+            self.durable.iter().filter(|entry| !places.contains_key(entry)).copied().collect();
         self.durable.retain(|entry| places.contains_key(entry));
         gone
     }

@@ -18,22 +18,12 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn vote(vote: &Vote) -> Self {
         let kind = Some(vote.kind);
-        Self {
-            name: vote.voter,
-            height: vote.height,
-            round: vote.round,
-            kind,
-        }
+        Self { name: vote.voter, height: vote.height, round: vote.round, kind }
     }
 
     pub(crate) fn proposal(proposal: &Proposal) -> Self {
         let name = proposal.proposer;
-        Self {
-            name,
-            height: proposal.height,
-            round: proposal.round,
-            kind: None,
-        }
+        Self { name, height: proposal.height, round: proposal.round, kind: None }
     }
 }
 

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use metatopia_consensus::{Controls, Message};
-use metatopia_types::{Height, ValidatorSet, Vote, VoteKind};
+use metatopia_store::{Folder, ReadDisk as _};
+use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
+use super::crashes::after_votes;
 use super::weather::lossy;
 use super::{Ending, Story};
 use crate::agreement::oracle::Wrong;
 use crate::agreement::server::Start;
-use crate::agreement::{Deed, Outcome, Scenario, Scheme, Seed, Unlogged};
+use crate::agreement::{Deed, Flaw, Outcome, Scenario, Scheme, Seed, Unlogged};
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;
 use crate::conditions::Conditions;
@@ -41,10 +43,7 @@ pub(super) const STORIES: &[Story] = &[
         sentence: "Servers vote for turns whose bytes are not in their log.",
         ending: Ending::Found(&[Wrong::UnseenTurn], 1),
         play: |seed| {
-            let controls = Controls {
-                turns_not_logged: true,
-                ..Controls::default()
-            };
+            let controls = Controls { turns_not_logged: true, ..Controls::default() };
             broken("turns not logged", seed, controls)
         },
     },
@@ -53,10 +52,7 @@ pub(super) const STORIES: &[Story] = &[
         sentence: "The same, and only a lost turn or a server that cannot start counts.",
         ending: Ending::Found(&[Wrong::Lost, Wrong::Halted, Wrong::Stuck], 60),
         play: |seed| {
-            let controls = Controls {
-                turns_not_logged: true,
-                ..Controls::default()
-            };
+            let controls = Controls { turns_not_logged: true, ..Controls::default() };
             broken("turns not logged, seen by its harm", seed, controls)
         },
     },
@@ -77,10 +73,7 @@ pub(super) const STORIES: &[Story] = &[
         sentence: "While a log is read again, turns are judged as well: servers halt for ever.",
         ending: Ending::Found(&[Wrong::Halted, Wrong::DoubleSign], 200),
         play: |seed| {
-            let controls = Controls {
-                eager_replay: true,
-                ..Controls::default()
-            };
+            let controls = Controls { eager_replay: true, ..Controls::default() };
             broken("speaking in replay", seed, controls)
         },
     },
@@ -89,11 +82,7 @@ pub(super) const STORIES: &[Story] = &[
         sentence: "The same without the index of what was said: now servers vote twice.",
         ending: Ending::Found(&[Wrong::DoubleSign], 200),
         play: |seed| {
-            let controls = Controls {
-                eager_replay: true,
-                no_index: true,
-                ..Controls::default()
-            };
+            let controls = Controls { eager_replay: true, no_index: true, ..Controls::default() };
             broken("speaking in replay without a fuse", seed, controls)
         },
     },
@@ -102,11 +91,59 @@ pub(super) const STORIES: &[Story] = &[
         sentence: "Only the index is missing: it is a fuse, and nothing blows.",
         ending: Ending::Sound,
         play: |seed| {
-            let controls = Controls {
-                no_index: true,
-                ..Controls::default()
-            };
+            let controls = Controls { no_index: true, ..Controls::default() };
             broken("without a fuse", seed, controls)
+        },
+    },
+    Story {
+        name: "own votes not logged, and dying after votes",
+        sentence: "The same, with servers that die when one other server has heard their vote.",
+        ending: Ending::Found(&[Wrong::DoubleSign], 10),
+        play: |seed| {
+            let name = "own votes not logged, and dying after votes";
+            let mut scenario = after_votes(name, seed);
+            scenario.unlogged = Some(Unlogged::OwnVotes);
+            scenario.play_and_heal(2 * SECOND, MINUTE)
+        },
+    },
+    Story {
+        name: "a diverged server",
+        sentence: "One server computes another state than the others from height 10 on.",
+        ending: Ending::Found(&[Wrong::Root], 1),
+        play: |seed| diverged("a diverged server", seed),
+    },
+    Story {
+        name: "an application that accepts everything",
+        sentence: "Nobody checks acts, and a liar puts bad ones into its turns.",
+        ending: Ending::Found(&[Wrong::VoidTurn], 1),
+        play: |seed| {
+            let mut scenario = Scenario::new("an application that accepts everything", seed);
+            scenario.liars = vec![(3, Deed::VoidTurns)];
+            scenario.no_demotion = true;
+            scenario.flaw = Some(Flaw::AcceptsEverything);
+            scenario.play(80, MINUTE)
+        },
+    },
+    Story {
+        name: "a self-appointed voter",
+        sentence: "A follower believes that it votes.",
+        ending: Ending::Found(&[Wrong::Outsider], 1),
+        play: self_appointed,
+    },
+    Story {
+        name: "a shortened log",
+        sentence: "Somebody cuts what was durable off the end of a server's log.",
+        ending: Ending::Found(&[Wrong::Forgotten], 3),
+        play: shortened,
+    },
+    Story {
+        name: "two and two",
+        sentence: "Two servers and two servers, for ever: nobody can decide.",
+        ending: Ending::Found(&[Wrong::Stuck], 1),
+        play: |seed| {
+            let mut scenario = Scenario::new("two and two", seed);
+            scenario.orders = vec![(SECOND, Order::Split(vec![0, 1]))];
+            scenario.play(200, 5 * SECOND)
         },
     },
     Story {
@@ -124,10 +161,7 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "believing everything",
         sentence: "Signatures are not checked, and somebody forges votes.",
-        ending: Ending::Found(
-            &[Wrong::Certificate, Wrong::Disagreement, Wrong::DoubleSign],
-            10,
-        ),
+        ending: Ending::Found(&[Wrong::Certificate, Wrong::Disagreement, Wrong::DoubleSign], 10),
         play: forged,
     },
     Story {
@@ -163,6 +197,48 @@ fn no_barrier(name: &'static str, seed: Seed) -> Outcome {
     let mut scenario = stormy(name, seed);
     scenario.conditions.barrier = false;
     scenario.play_and_heal(2 * SECOND, MINUTE)
+}
+
+/// A server whose application goes another way from height 10 on.
+pub(super) fn diverged(name: &'static str, seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new(name, seed);
+    scenario.conditions.links.delay = Span::ms(1, 30);
+    let seat = Dice::new(seed.number, "diverged").index(4);
+    scenario.flaw = Some(Flaw::Diverges { seat, from: Height(10) });
+    let mut stage = scenario.stage();
+    stage.world.cluster.may_halt = vec![seat];
+    stage.until_height(40, MINUTE);
+    stage.finish()
+}
+
+fn self_appointed(seed: Seed) -> Outcome {
+    let mut scenario = Scenario::new("a self-appointed voter", seed);
+    scenario.seats = 5;
+    let mut stage = scenario.stage();
+    let mut start = stage.world.cluster.genesis_start(true);
+    let mut members = start.base.sets[0].members().to_vec();
+    members.push(Validator { key: stage.setting().name(4), power: 1 });
+    let set = ValidatorSet::new(members, |_| true).expect("different keys are a set");
+    start.base.sets = [set.clone(), set.clone(), set];
+    stage.world.cluster.starts.insert(4, start);
+    stage.world.plan(Duration::ZERO, Order::Start(4));
+    stage.world.run_until(2 * SECOND);
+    stage.finish()
+}
+
+fn shortened(seed: Seed) -> Outcome {
+    let scenario = Scenario::new("a shortened log", seed);
+    let mut stage = scenario.stage();
+    stage.world.plan(2 * SECOND, Order::Kill(1));
+    stage.world.run_until(2 * SECOND);
+    let disk = stage.world.disk_mut(1);
+    let last = disk.list(Folder::Log).ok().and_then(|files| files.last().copied());
+    let file = last.expect("a server has a log");
+    let bytes = disk.bytes(file).expect("the file is listed").to_vec();
+    disk.replace(file, bytes[..bytes.len() * 3 / 4].to_vec());
+    stage.world.plan(2 * SECOND, Order::Start(1));
+    stage.world.run_until(3 * SECOND);
+    stage.finish()
 }
 
 fn canary(seed: Seed) -> Outcome {
@@ -220,13 +296,7 @@ fn forged(seed: Seed) -> Outcome {
         let kind = dice.pick(&[VoteKind::Prevote, VoteKind::Precommit]);
         for voter in (0..4).filter(|voter| *voter != victim) {
             let (round, name) = (round.unwrap_or_default(), setting.name(voter));
-            let vote = Vote {
-                kind,
-                height,
-                round,
-                header: None,
-                voter: name,
-            };
+            let vote = Vote { kind, height, round, header: None, voter: name };
             let vote = vote.sign(setting.sim, &*setting.keys[voter]);
             stage.world.inject(voter, victim, Message::Vote(vote));
         }
@@ -248,11 +318,7 @@ fn wrong_set(seed: Seed) -> Outcome {
     let mut base = setting.genesis_base();
     base.sets = [set.clone(), set.clone(), set];
     assert_eq!(base.height, Height(0));
-    let start = Start {
-        base,
-        state: setting.genesis_state(),
-        fresh_key: true,
-    };
+    let start = Start { base, state: setting.genesis_state(), fresh_key: true };
     stage.world.cluster.starts.insert(0, start);
     stage.world.run_until(2 * SECOND);
     stage.finish()

@@ -48,6 +48,12 @@ pub(super) const STORIES: &[Story] = &[
         play: power,
     },
     Story {
+        name: "crashes after votes",
+        sentence: "Servers die right after one other server, and nobody else, has heard their vote.",
+        ending: Ending::Sound,
+        play: |seed| after_votes("crashes after votes", seed).play_and_heal(3 * SECOND, MINUTE),
+    },
+    Story {
         name: "everything",
         sentence: "Every kind of trouble at once, each absent in a third of all worlds.",
         ending: Ending::Sound,
@@ -73,6 +79,14 @@ fn storm(name: &'static str, seed: Seed) -> Scenario {
     scenario.with_storm(3 * SECOND, 25, 3)
 }
 
+/// A world in which one vote in fifty is the last that its server says for a while.
+pub(super) fn after_votes(name: &'static str, seed: Seed) -> Scenario {
+    let mut scenario = Scenario::new(name, seed).under(lossy());
+    scenario.conditions.sync = Span::ms(0, 6);
+    scenario.dies_after_vote_ppm = 20_000;
+    scenario
+}
+
 fn everything(seed: Seed) -> Outcome {
     let mut dice = Dice::new(seed.number, "everything");
     let founders = dice.pick(&[4, 4, 4, 5, 7]);
@@ -85,9 +99,7 @@ fn everything(seed: Seed) -> Outcome {
     // More than a third of the voting power must stay honest and be able to see each other.
     for liar in 0..(founders - 1) / 3 {
         if dice.below(3) != 0 {
-            scenario
-                .liars
-                .push((founders - 1 - liar, dice.pick(&Deed::ALL)));
+            scenario.liars.push((founders - 1 - liar, dice.pick(&Deed::ALL)));
         }
     }
     if dice.below(3) == 0 {
@@ -100,17 +112,16 @@ fn everything(seed: Seed) -> Outcome {
         let (crashes, power_losses) = dice.pick(&trouble);
         scenario = scenario.with_storm(3 * SECOND, crashes, power_losses);
     }
+    if dice.below(4) == 0 {
+        scenario.dies_after_vote_ppm = 10_000;
+    }
     if dice.below(3) == 0 {
-        scenario
-            .orders
-            .extend(cuts(&mut dice, founders, 3 * SECOND));
+        scenario.orders.extend(cuts(&mut dice, founders, 3 * SECOND));
     }
     if dice.below(3) == 0 {
         let at = dice.within(Span::ms(500, 2_500));
         let ms = dice.pick(&[-3_600_000, 3_600_000, -700, 700]);
-        scenario
-            .orders
-            .push((at, Order::SetClock(dice.index(founders), ms)));
+        scenario.orders.push((at, Order::SetClock(dice.index(founders), ms)));
     }
     scenario.play_and_heal(3 * SECOND, MINUTE)
 }
@@ -162,22 +173,8 @@ pub fn crash_settings() -> Vec<CrashSetting> {
     vec![
         setting("crash points, sync 0 ms", 1, Span::exactly_ms(0), 0, 1, 8),
         setting("crash points, sync 4 ms", 2, Span::exactly_ms(4), 0, 1, 10),
-        setting(
-            "crash points, sync 4 ms, 10 % loss",
-            3,
-            Span::exactly_ms(4),
-            100_000,
-            1,
-            8,
-        ),
-        setting(
-            "crash points, sync 1..9 ms, 2 % loss, paced",
-            4,
-            Span::ms(1, 9),
-            20_000,
-            50,
-            8,
-        ),
+        setting("crash points, sync 4 ms, 10 % loss", 3, Span::exactly_ms(4), 100_000, 1, 8),
+        setting("crash points, sync 1..9 ms, 2 % loss, paced", 4, Span::ms(1, 9), 20_000, 50, 8),
     ]
 }
 

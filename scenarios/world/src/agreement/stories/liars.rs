@@ -33,16 +33,8 @@ pub(super) const STORIES: &[Story] = &[
         "One of four gives its turns to a single server.",
         Deed::WithholdAllButOne
     ),
-    lie!(
-        "two turns",
-        "One of four proposes two turns, and votes for both.",
-        Deed::TwoTurns
-    ),
-    lie!(
-        "corrupt parts",
-        "One of four sends parts that do not add up.",
-        Deed::CorruptParts
-    ),
+    lie!("two turns", "One of four proposes two turns, and votes for both.", Deed::TwoTurns),
+    lie!("corrupt parts", "One of four sends parts that do not add up.", Deed::CorruptParts),
     lie!(
         "void turns",
         "One of four breaks each rule for turns, one after the other.",
@@ -53,15 +45,24 @@ pub(super) const STORIES: &[Story] = &[
         "One of four blames all others for rounds that never were.",
         Deed::OverclaimRound
     ),
-    lie!(
-        "two votes",
-        "One of four votes for a turn here and for nothing there.",
-        Deed::TwoVotes
-    ),
+    lie!("two votes", "One of four votes for a turn here and for nothing there.", Deed::TwoVotes),
     lie!("mute", "One of four says nothing.", Deed::Mute),
     Story {
-        name: "seven and a liar",
-        sentence: "Seven servers, two liars, loss, crashes and power losses.",
+        name: "unequal power",
+        sentence: "Five servers with 5, 4, 3, 2 and 1 votes, of which the one with 4 lies.",
+        ending: Ending::Sound,
+        play: |seed| {
+            let mut scenario = Scenario::new("unequal power", seed).under(lossy());
+            (scenario.founders, scenario.seats) = (5, 5);
+            scenario.powers = vec![5, 4, 3, 2, 1];
+            scenario.liars = vec![(1, deed(seed.number))];
+            scenario.no_demotion = seed.number.is_multiple_of(2);
+            scenario.with_storm(2 * SECOND, 6, 1).play_and_heal(2 * SECOND, MINUTE)
+        },
+    },
+    Story {
+        name: "seven and two liars",
+        sentence: "Seven servers, of which two lie, loss, crashes and a power loss.",
         ending: Ending::Sound,
         play: seven,
     },
@@ -99,18 +100,17 @@ pub fn lies() -> &'static [Story] {
     &STORIES[..Deed::ALL.len()]
 }
 
+fn deed(number: u64) -> Deed {
+    let at = number % Deed::ALL.len() as u64;
+    Deed::ALL[usize::try_from(at).expect("few deeds")]
+}
+
 fn seven(seed: Seed) -> Outcome {
-    let mut scenario = Scenario::new("seven and a liar", seed).under(lossy());
+    let mut scenario = Scenario::new("seven and two liars", seed).under(lossy());
     scenario.founders = 7;
     scenario.seats = 7;
     scenario.conditions.sync = Span::ms(0, 4);
-    let deed = |number: u64| Deed::ALL[(number % Deed::ALL.len() as u64) as usize];
-    scenario.liars = vec![
-        (5, deed(seed.number)),
-        (6, deed(seed.number / 8 + seed.number)),
-    ];
+    scenario.liars = vec![(5, deed(seed.number)), (6, deed(seed.number / 8 + seed.number))];
     scenario.snapshot_every = seed.number.is_multiple_of(2).then_some(7);
-    scenario
-        .with_storm(3 * SECOND, 12, 1)
-        .play_and_heal(3 * SECOND, MINUTE)
+    scenario.with_storm(3 * SECOND, 12, 1).play_and_heal(3 * SECOND, MINUTE)
 }

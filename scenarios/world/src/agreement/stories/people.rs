@@ -63,21 +63,12 @@ pub fn crowd_of(name: &'static str, seed: Seed, seats: usize) -> Crowd {
     scenario.snapshot_every = (seed.number % 2 == 1).then_some(6);
     let mut stage = scenario.stage();
     stage.until_height(4, MINUTE);
-    Crowd {
-        stage,
-        sizes: vec![4],
-        joined: Vec::new(),
-    }
+    Crowd { stage, sizes: vec![4], joined: Vec::new() }
 }
 
 impl Crowd {
     fn tip(&self) -> u64 {
-        self.stage
-            .heights()
-            .into_iter()
-            .flatten()
-            .max()
-            .unwrap_or(0)
+        self.stage.heights().into_iter().flatten().max().unwrap_or(0)
     }
 
     fn limit(&self) -> Duration {
@@ -107,21 +98,14 @@ impl Crowd {
             self.stage.world.run_until(pause);
         }
         let what = || format!("server {seat} was to vote: {votes}");
-        self.stage
-            .world
-            .cluster
-            .oracle
-            .blame(Some(seat), Wrong::Stuck, what);
+        self.stage.world.cluster.oracle.blame(Some(seat), Wrong::Stuck, what);
     }
 
     /// A server starts from what another proves, follows, is named a standby, says that it is
     /// ready, and votes.
     pub fn add(&mut self, seat: usize) {
         let tip = self.tip();
-        let from = self
-            .stage
-            .join(seat, true)
-            .expect("an honest proof is believed");
+        let from = self.stage.join(seat, true).expect("an honest proof is believed");
         self.joined.push((seat, from, tip));
         self.until_member(seat, true, |stage| {
             let setting = Arc::clone(stage.setting());
@@ -133,10 +117,7 @@ impl Crowd {
             };
             let state = server.ledger().state();
             if let Some((height, root)) = state.roots.last_key_value() {
-                let ready = Act::Ready {
-                    height: *height,
-                    root: *root,
-                };
+                let ready = Act::Ready { height: *height, root: *root };
                 stage.submit_everywhere(&*setting.keys[seat], ready);
             }
         });
@@ -146,9 +127,7 @@ impl Crowd {
     pub fn remove(&mut self, seat: usize) {
         self.until_member(seat, false, |stage| {
             let setting = Arc::clone(stage.setting());
-            let remove = Act::SetChange(SetChange::Remove {
-                key: setting.name(seat),
-            });
+            let remove = Act::SetChange(SetChange::Remove { key: setting.name(seat) });
             stage.submit_everywhere(&*setting.admin, remove);
         });
     }
@@ -171,34 +150,18 @@ fn grow_and_shrink(seed: Seed) -> Crowd {
     for seat in 4..7 {
         crowd.add(seat);
         let down = dice.within(Span::ms(0, 150));
-        crowd.order(Order::Crash {
-            seat,
-            tail: Tail::Torn,
-            down,
-        });
+        crowd.order(Order::Crash { seat, tail: Tail::Torn, down });
         let seat = dice.index(4);
-        crowd.order(Order::Crash {
-            seat,
-            tail: Tail::Lost,
-            down,
-        });
+        crowd.order(Order::Crash { seat, tail: Tail::Lost, down });
     }
     crowd.remove(0);
-    crowd.order(Order::Crash {
-        seat: 5,
-        tail: Tail::Torn,
-        down: Duration::from_millis(30),
-    });
+    crowd.order(Order::Crash { seat: 5, tail: Tail::Torn, down: Duration::from_millis(30) });
     crowd.remove(1);
     crowd.go_on(4);
     // One leaver vanishes, the other keeps following.
     crowd.order(Order::Kill(1));
     let (tail, down) = (Tail::Torn, Duration::from_millis(20));
-    crowd.order(Order::PowerLoss {
-        tail,
-        down,
-        stagger: Duration::from_millis(7),
-    });
+    crowd.order(Order::PowerLoss { tail, down, stagger: Duration::from_millis(7) });
     crowd.order(Order::Kill(1));
     crowd.go_on(10);
     crowd
@@ -225,10 +188,7 @@ fn lose_log(seed: Seed) -> Crowd {
     // It is away for a while, or not at all: then it meets its own votes of a moment ago.
     let pause = crowd.stage.world.now() + dice.within(Span::ms(0, 120));
     crowd.stage.world.run_until(pause);
-    let from = crowd
-        .stage
-        .join(seat, false)
-        .expect("an honest proof is believed");
+    let from = crowd.stage.join(seat, false).expect("an honest proof is believed");
     let tip = crowd.tip();
     crowd.joined.push((seat, from, tip));
     crowd.go_on(15);
@@ -238,25 +198,12 @@ fn lose_log(seed: Seed) -> Crowd {
 fn follower(seed: Seed) -> Outcome {
     let mut crowd = crowd_of("a follower", seed, 5);
     crowd.go_on(6);
-    crowd
-        .stage
-        .join(4, true)
-        .expect("an honest proof is believed");
+    crowd.stage.join(4, true).expect("an honest proof is believed");
     crowd.go_on(15);
-    let votes = crowd
-        .stage
-        .world
-        .cluster
-        .oracle
-        .voted_since(4, Duration::ZERO);
+    let votes = crowd.stage.world.cluster.oracle.voted_since(4, Duration::ZERO);
     if !votes.is_empty() {
         let what = || format!("a follower votes at {votes:?}");
-        crowd
-            .stage
-            .world
-            .cluster
-            .oracle
-            .blame(Some(4), Wrong::Outsider, what);
+        crowd.stage.world.cluster.oracle.blame(Some(4), Wrong::Outsider, what);
     }
     crowd.finish()
 }
@@ -286,18 +233,9 @@ pub fn join_refusals(seed: Seed) -> Vec<(&'static str, JoinError)> {
         ("no links", forge(&|p| p.links.clear())),
         ("a link is missing", forge(&|p| drop(p.links.remove(0)))),
         ("links out of order", forge(&|p| p.links.reverse())),
-        (
-            "a link brings other members",
-            forge(&|p| p.links[0].next[0].power = 9),
-        ),
-        (
-            "a link's header is changed",
-            forge(&|p| p.links[0].header.engine = 9),
-        ),
-        (
-            "below a quorum",
-            forge(&|p| p.certificate.signatures.truncate(2)),
-        ),
+        ("a link brings other members", forge(&|p| p.links[0].next[0].power = 9)),
+        ("a link's header is changed", forge(&|p| p.links[0].header.engine = 9)),
+        ("below a quorum", forge(&|p| p.certificate.signatures.truncate(2))),
         (
             "one signer again and again",
             forge(&|p| {
@@ -305,25 +243,10 @@ pub fn join_refusals(seed: Seed) -> Vec<(&'static str, JoinError)> {
                 p.certificate.signatures.fill(one);
             }),
         ),
-        (
-            "another round",
-            forge(&|p| p.certificate.round = p.certificate.round.plus(1)),
-        ),
-        (
-            "another root",
-            forge(&|p| p.headers[2].root = p.headers[1].root),
-        ),
-        (
-            "a header between is changed",
-            forge(&|p| p.headers[1].engine = 9),
-        ),
-        (
-            "a header from another place",
-            forge(&|p| p.headers[0].height = Height(1)),
-        ),
-        (
-            "another sim",
-            forge(&|p| p.headers[2].sim = Default::default()),
-        ),
+        ("another round", forge(&|p| p.certificate.round = p.certificate.round.plus(1))),
+        ("another root", forge(&|p| p.headers[2].root = p.headers[1].root)),
+        ("a header between is changed", forge(&|p| p.headers[1].engine = 9)),
+        ("a header from another place", forge(&|p| p.headers[0].height = Height(1))),
+        ("another sim", forge(&|p| p.headers[2].sim = Default::default())),
     ]
 }

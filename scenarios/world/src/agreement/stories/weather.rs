@@ -91,17 +91,12 @@ pub(super) fn lossy() -> Conditions {
         duplicate_ppm: 100_000,
         ..Links::steady(20)
     };
-    Conditions {
-        links,
-        ..Conditions::calm(20)
-    }
+    Conditions { links, ..Conditions::calm(20) }
 }
 
 fn weather(seed: Seed) -> Outcome {
     let scenario = Scenario::new("weather", seed).under(Conditions::draw(seed.number, 4));
-    scenario
-        .with_storm(3 * SECOND, 6, 1)
-        .play_and_heal(4 * SECOND, MINUTE)
+    scenario.with_storm(3 * SECOND, 6, 1).play_and_heal(4 * SECOND, MINUTE)
 }
 
 fn partitions(seed: Seed) -> Outcome {
@@ -154,12 +149,8 @@ fn ambushed(name: &'static str, seed: Seed, witnesses: usize) -> Outcome {
 fn odd_clocks(seed: Seed) -> Outcome {
     let mut dice = Dice::new(seed.number, "clocks");
     let mut scenario = Scenario::new("odd clocks", seed);
-    let mut clock = || {
-        (
-            dice.below(800) as i64 - 400,
-            i32::try_from(dice.below(100_000)).unwrap_or(0) - 50_000,
-        )
-    };
+    let mut clock =
+        || (dice.below(800) as i64 - 400, i32::try_from(dice.below(100_000)).unwrap_or(0) - 50_000);
     scenario.conditions.clocks = (0..4).map(|_| clock()).collect();
     scenario.play(40, MINUTE)
 }
@@ -169,19 +160,15 @@ fn clock_jumps(name: &'static str, seed: Seed, ms: i64) -> Outcome {
     scenario.conditions.links.delay = Span::ms(1, 30);
     scenario.turn_length = 50;
     let seat = Dice::new(seed.number, "clocks").index(4);
-    scenario.orders = vec![
-        (SECOND, Order::SetClock(seat, ms)),
-        (2 * SECOND, Order::SetClock(seat, -ms)),
-    ];
+    scenario.orders =
+        vec![(SECOND, Order::SetClock(seat, ms)), (2 * SECOND, Order::SetClock(seat, -ms))];
     scenario.play(60, MINUTE)
 }
 
 fn slow_application(seed: Seed) -> Outcome {
     let mut scenario = Scenario::new("slow application", seed).under(lossy());
     scenario.conditions.job = Span::ms(0, 300);
-    scenario
-        .with_storm(2 * SECOND, 6, 1)
-        .play_and_heal(3 * SECOND, MINUTE)
+    scenario.with_storm(2 * SECOND, 6, 1).play_and_heal(3 * SECOND, MINUTE)
 }
 
 /// A calm world of servers `delay_ms` apart that are `patient`, for measuring how fast turns follow
