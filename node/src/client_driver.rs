@@ -10,17 +10,16 @@
 mod entrance;
 pub(crate) mod http;
 mod link;
+mod news;
 mod node_url;
 mod proof;
 mod trust;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use metatopia_client::{Distrust, LightClient, Session, SubmitError};
-use metatopia_protocol::{Answer, ChatLine, Goodbye, Question, Scene, SubmitRefusal};
-use metatopia_types::{
-    Act, ActId, Blob, Height, Lane, Outcome, PublicKey, Seq, Sign, wire::DecodeError,
-};
+use metatopia_client::{LightClient, Session};
+use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, Seq, Sign};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -31,6 +30,7 @@ use self::link::{Link, Order};
 pub use self::{
     entrance::{Entrance, EntranceError, SessionOffer},
     http::HttpError,
+    news::{DriveError, End, News},
     node_url::{NodeUrl, NodeUrlError},
     proof::{ProofError, Proven},
     trust::{LearnError, Trust},
@@ -50,102 +50,6 @@ const OPEN: Duration = Duration::from_secs(15);
 
 /// Before a question is asked again that a node was too busy for, or that got lost.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-
-/// What happened to the session.
-#[derive(Debug)]
-pub enum News {
-    /// The node let us in.
-    Open {
-        /// Which node.
-        url: NodeUrl,
-        /// The last decided height there.
-        height: Height,
-    },
-    /// The connection broke; others are tried, and nothing that was submitted is forgotten.
-    Broken {
-        /// Which node it was.
-        url: NodeUrl,
-        /// Why.
-        why: String,
-    },
-    /// An act is in a certified turn; this was checked.
-    Receipted {
-        /// Which act.
-        act: ActId,
-        /// In this turn.
-        height: Height,
-        /// At this place.
-        index: u32,
-        /// So long after it was submitted.
-        after: Duration,
-    },
-    /// An act is in no turn, and will not be.
-    Refused {
-        /// Which act.
-        act: ActId,
-        /// Why.
-        why: SubmitRefusal,
-    },
-    /// What the node says became of an act.
-    Outcome {
-        /// Which act.
-        act: ActId,
-        /// In this turn.
-        height: Height,
-        /// The result.
-        outcome: Outcome,
-    },
-    /// What is in sight.
-    Scene(Box<Scene>),
-    /// What is heard.
-    Heard(ChatLine),
-    /// The session cannot go on. The last news.
-    Ended(End),
-}
-
-/// Why a session cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum End {
-    /// The node ended it, and no other node would do better.
-    #[error("{0}")]
-    Goodbye(Goodbye),
-    /// The node said something that is not true.
-    #[error("{url} says what is not true: {why}")]
-    Distrusted {
-        /// Which node.
-        url: NodeUrl,
-        /// What is wrong.
-        why: Distrust,
-    },
-    /// The node sent what is no frame of the protocol.
-    #[error("{url} sent a frame that is none: {why}")]
-    BadFrame {
-        /// Which node.
-        url: NodeUrl,
-        /// What is wrong.
-        why: DecodeError,
-    },
-    /// No node gives a session.
-    #[error("{0}")]
-    Unreachable(EntranceError),
-}
-
-/// Why something was not done over a session.
-#[derive(Debug, thiserror::Error)]
-pub enum DriveError {
-    /// The session is over.
-    #[error(transparent)]
-    Ended(#[from] End),
-    /// The session did not open in time.
-    #[error("no session opened within {} s", OPEN.as_secs())]
-    NotOpen,
-    /// An act was not even sent.
-    #[error(transparent)]
-    Submit(#[from] SubmitError),
-    /// No answer came.
-    #[error("no answer within {0:?}")]
-    NoAnswer(Duration),
-}
 
 /// An act that was signed and sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,3 +241,6 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     getrandom::fill(&mut bytes).expect("the operating system has randomness");
     bytes
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,7 +44,13 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let lines = input::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let mut room = Room::new(driver, console, lines, io::stdin().is_terminal());
-    let lived = live(&mut room, login).await;
+    let lived = tokio::select! {
+        lived = live(&mut room, login) => lived,
+        _ = tokio::signal::ctrl_c() => {
+            // The session closes behind it; the words have a second to arrive.
+            room.send(Act::Leave).await
+        }
+    };
     room.leave().await;
     lived
 }
@@ -71,7 +77,7 @@ async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
 
 async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
     room.driver.watch(true).await?;
-    match room.perform(login, Vec::new()).await? {
+    match room.enter(login).await? {
         Fate::Done(Outcome::Ok) => {}
         Fate::Done(Outcome::Refused(why)) => {
             return Err(Failure::refused(format!("the login was refused: {why}")));

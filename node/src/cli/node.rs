@@ -121,9 +121,7 @@ impl From<ServerError> for Failure {
                 Exit::NotFound
             }
             ServerError::Genesis { .. } => Exit::Usage,
-            ServerError::Store { ref source, .. }
-                if matches!(**source, OpenError::Identity(_)) =>
-            {
+            ServerError::Store { ref source, .. } if matches!(**source, OpenError::Identity(_)) => {
                 Exit::Usage
             }
             ServerError::Store { .. }

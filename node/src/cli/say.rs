@@ -9,7 +9,7 @@ use metatopia_types::{ActId, Height, Outcome, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
 use super::{console::Console, entry::Entry, failure::Failure, session::PlayerArgs};
-use crate::client_driver::{Driver, News, Submitted};
+use crate::client_driver::{Driver, News, ProofError, Submitted};
 
 /// Time for an act to be decided. It is valid for half a minute; beyond that it never will be.
 const DECIDED: Duration = Duration::from_secs(40);
@@ -60,11 +60,11 @@ async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
             .hint("see `metatopia status`")
     })??;
     let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
-    if let Outcome::Refused(why) = driver.prove_outcome(place(login), login.act, PROVEN).await? {
+    if let Outcome::Refused(why) = prove(driver, place(login), login.act).await? {
         return Err(Failure::refused(format!("the login was refused: {why}")));
     }
     let (height, index) = place(words);
-    let outcome = driver.prove_outcome((height, index), words.act, PROVEN).await?;
+    let outcome = prove(driver, (height, index), words.act).await?;
     Ok(Entry {
         act: words.act.to_string(),
         author: driver.author().to_string(),
@@ -74,6 +74,16 @@ async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
         index,
         outcome: Some(outcome.to_string()),
         proven: true,
+    })
+}
+
+async fn prove(driver: &mut Driver, place: (Height, u32), act: ActId) -> Result<Outcome, Failure> {
+    driver.prove_outcome(place, act, PROVEN).await.map_err(|error| match error {
+        ProofError::Unknown => {
+            let message = format!("the act is in turn {}, but its outcome was not proved", place.0);
+            Failure::timed_out(message).hint("`metatopia receipt` can ask another node")
+        }
+        error => error.into(),
     })
 }
 

@@ -1,5 +1,8 @@
 //! The task behind a [`Driver`](super::Driver): one session, kept alive over connections and nodes.
 
+mod connection;
+mod events;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     future::pending,
@@ -7,20 +10,16 @@ use std::{
 };
 
 use bytes::Bytes;
-use metatopia_client::{Event, Output, Session, SubmitError};
-use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
+use metatopia_client::{Output, Session, SubmitError};
+use metatopia_protocol::{Answer, Question, SubmitRefusal};
 use metatopia_types::{Act, ActId, Blob, PublicKey, Seq, SimId};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
-    time::{sleep, sleep_until, timeout},
+    time::{sleep_until, timeout},
 };
 
-use super::{
-    End, News, NodeUrl, Submitted,
-    entrance::{Entrance, EntranceError},
-    http::{self, HttpError},
-};
+use super::{End, News, NodeUrl, Submitted, entrance::EntranceError, http::HttpError};
 use crate::carrier::{Carrier, CarrierError, CarrierReceiver};
 
 /// News that wait for the owner. Beyond it nothing more is read from the node.
@@ -32,12 +31,6 @@ const SEND: Duration = Duration::from_secs(5);
 /// A node that owes an answer and says nothing for this long is asked by HTTP whether it lives: of a
 /// process that was killed a connection without packets learns only much later.
 const SILENCE: Duration = Duration::from_millis(1_500);
-
-/// Once a session was open, nodes are tried for this long before it is given up.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Between two tries.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// What the owner wants.
 pub(super) enum Order {
@@ -224,171 +217,6 @@ impl Link {
             }
             Order::Watch(scenes) => self.session.watch(scenes),
         }
-    }
-
-    fn event(&mut self, event: Event) {
-        match event {
-            Event::Open { height } => {
-                (self.was_open, self.tries) = (true, 0);
-                self.tell(News::Open { url: self.url().clone(), height });
-                let unsure: Vec<ActId> = self.checks.keys().copied().collect();
-                unsure.into_iter().for_each(|act| self.check(act));
-            }
-            Event::Closed(why @ (Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping))
-                if self.was_open || self.tries < self.nodes.len() =>
-            {
-                self.broke(why.to_string());
-            }
-            Event::Closed(why) => self.end = Some(End::Goodbye(why)),
-            Event::Receipted { act, height, index } => {
-                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
-                let after = after.unwrap_or_default();
-                self.tell(News::Receipted { act, height, index, after });
-            }
-            Event::Refused { act, why } => match why {
-                // It may be in a turn whose receipt got lost with a connection.
-                SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
-                    self.checks.insert(act, why);
-                    self.check(act);
-                }
-                _ => self.refused(act, why),
-            },
-            Event::Outcome { act, height, outcome } => {
-                self.tell(News::Outcome { act, height, outcome });
-            }
-            Event::Scene(scene) => {
-                // Only the latest is of interest.
-                self.waiting.retain(|news| !matches!(news, News::Scene(_)));
-                self.tell(News::Scene(scene));
-            }
-            Event::Heard(line) => self.tell(News::Heard(line)),
-            Event::Answer { id, answer } => self.answered(id, *answer),
-            Event::Distrusted(why) => {
-                self.end = Some(End::Distrusted { url: self.url().clone(), why });
-            }
-            Event::BadFrame(why) => {
-                self.end = Some(End::BadFrame { url: self.url().clone(), why });
-            }
-        }
-    }
-
-    /// Asks whether an act was decided; again on the next connection, if this one breaks.
-    fn check(&mut self, act: ActId) {
-        let Some((seq, _)) = self.acts.get(&act) else {
-            return;
-        };
-        let (author, lane) = (self.author, self.session.lane());
-        let question = Question::Receipt { author, lane, seq: *seq };
-        if let Some(id) = self.session.ask(question) {
-            self.asked.insert(id, Asker::Check(act));
-        }
-    }
-
-    fn answered(&mut self, id: u32, answer: Answer) {
-        match self.asked.remove(&id) {
-            Some(Asker::Owner(reply)) => {
-                // The owner may have lost its patience.
-                let _ = reply.send(answer);
-            }
-            Some(Asker::Check(act)) => self.checked(act, answer),
-            None => {}
-        }
-    }
-
-    fn checked(&mut self, act: ActId, answer: Answer) {
-        let Some(why) = self.checks.remove(&act) else {
-            return;
-        };
-        let found = match answer {
-            Answer::Receipt(found) if found.act.id() == act => found,
-            _ => return self.refused(act, why),
-        };
-        match self.session.light().receipt(&found.act, &found.receipt) {
-            Ok(()) => {
-                let (height, index) = (found.receipt.header.height, found.receipt.place.index);
-                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
-                let after = after.unwrap_or_default();
-                self.tell(News::Receipted { act, height, index, after });
-                if let Some(outcome) = found.outcome {
-                    self.tell(News::Outcome { act, height, outcome });
-                }
-            }
-            Err(_) => self.refused(act, why),
-        }
-    }
-
-    fn refused(&mut self, act: ActId, why: SubmitRefusal) {
-        self.acts.remove(&act);
-        self.tell(News::Refused { act, why });
-    }
-
-    fn tell(&mut self, news: News) {
-        self.waiting.push_back(news);
-    }
-
-    fn url(&self) -> &NodeUrl {
-        &self.nodes[self.node]
-    }
-
-    /// Does the node owe an answer that is not being asked for by another way already?
-    fn is_owed(&self) -> bool {
-        let owed = self.session.pending() > 0 || !self.asked.is_empty();
-        owed && self.carrier.is_some() && self.probing.is_none()
-    }
-
-    fn probe(&mut self) {
-        let url = self.url().join("/health/live");
-        self.probing = Some(tokio::spawn(http::get_text(url)));
-    }
-
-    fn probed(&mut self, probed: &Probed) {
-        self.probing = None;
-        // Whoever answers lives, whatever it says; and who heard from it meanwhile knows better.
-        if matches!(probed, Err(HttpError::Unreachable(_))) && self.heard_at.elapsed() >= SILENCE {
-            return self.broke("nobody is there any more".to_owned());
-        }
-        self.heard_at = Instant::now();
-    }
-
-    /// The connection is gone: the next node is tried.
-    fn broke(&mut self, why: String) {
-        if self.carrier.take().is_none() {
-            return;
-        }
-        self.session.disconnected();
-        self.asked.clear();
-        self.down_since = Instant::now();
-        self.tell(News::Broken { url: self.url().clone(), why });
-        self.node = (self.node + 1) % self.nodes.len();
-    }
-
-    fn dial(&mut self) {
-        let (url, sim) = (self.url().clone(), self.sim);
-        // Each node gets one try at once, and more after a pause.
-        let pause = if self.tries < self.nodes.len() { Duration::ZERO } else { PAUSE };
-        self.tries += 1;
-        self.dialling = Some(tokio::spawn(async move {
-            sleep(pause).await;
-            Entrance::ask(&url, Some(sim)).await?.dial().await
-        }));
-    }
-
-    fn dialled(&mut self, dialled: Dialled) {
-        self.dialling = None;
-        let error = match dialled {
-            Ok(carrier) => {
-                self.carrier = Some(carrier);
-                self.heard_at = Instant::now();
-                return;
-            }
-            Err(error) => error,
-        };
-        let patience = if self.was_open { PATIENCE } else { Duration::ZERO };
-        if self.tries >= self.nodes.len() && self.down_since.elapsed() >= patience {
-            self.end = Some(End::Unreachable(error));
-            return;
-        }
-        self.node = (self.node + 1) % self.nodes.len();
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use metatopia_client::text::{heard, printable};
 use metatopia_protocol::{Scene, SubmitRefusal};
-use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome};
+use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
 use serde::Serialize;
 use tokio::{
     sync::mpsc::{self, error::TryRecvError},
@@ -69,6 +69,8 @@ pub(super) struct Room {
     pub(super) scene: Option<Scene>,
     console: Console,
     people: Option<BTreeMap<ObjectId, String>>,
+    /// How the session began, in case that it must begin again.
+    login: Option<Act>,
     /// Acts whose fate somebody waits for.
     fates: BTreeMap<ActId, Fate>,
     /// What an act has changed is to be seen in scenes of this height and later.
@@ -95,6 +97,7 @@ impl Room {
             scene: None,
             console,
             people: None,
+            login: None,
             fates: BTreeMap::new(),
             changed: Height(0),
             lines,
@@ -249,9 +252,29 @@ impl Room {
         }
     }
 
+    /// Logs in.
+    pub(super) async fn enter(&mut self, login: Act) -> Result<Fate, Failure> {
+        self.login = Some(login.clone());
+        self.try_once(login, Vec::new()).await
+    }
+
     /// Submits an act and waits until it has taken effect; [`Fate::Waiting`] when that takes too
-    /// long.
+    /// long. An avatar that has left, because nobody was there for a while, comes back first.
     pub(super) async fn perform(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Fate, Failure> {
+        let fate = self.try_once(act.clone(), blobs.clone()).await?;
+        match (fate, self.login.clone()) {
+            (Fate::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login)) => {
+                self.note("the avatar had left; logging in again");
+                match self.try_once(login, Vec::new()).await? {
+                    Fate::Done(Outcome::Ok) => self.try_once(act, blobs).await,
+                    _ => Ok(fate),
+                }
+            }
+            _ => Ok(fate),
+        }
+    }
+
+    async fn try_once(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Fate, Failure> {
         self.last_act = Instant::now();
         let id = self.driver.submit(act, blobs).await?.act;
         self.fates.insert(id, Fate::Waiting);

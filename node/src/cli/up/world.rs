@@ -166,8 +166,12 @@ impl World {
     }
 }
 
-/// Makes a world beside its place and then puts it there, so that there is never half a one.
+/// Makes a world beside its place and then puts it there, so that there is never half a one. A
+/// directory that is there and empty is filled where it is: somebody may stand in it.
 fn create(path: &Path, count: usize) -> Result<(), Failure> {
+    if path.exists() {
+        return fill(path, count);
+    }
     let parent = path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -183,7 +187,7 @@ fn create(path: &Path, count: usize) -> Result<(), Failure> {
 }
 
 fn fill(draft: &Path, count: usize) -> Result<(), Failure> {
-    fs::create_dir(draft).map_err(|error| disk(draft, &error))?;
+    fs::create_dir_all(draft).map_err(|error| disk(draft, &error))?;
     let admin = keys::create(&draft.join("admin.key"))?;
     let mut validators = BTreeMap::new();
     for index in 0..count {

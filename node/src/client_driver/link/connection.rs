@@ -1,0 +1,86 @@
+//! Finding a node, noticing that it is gone, and going on with the next.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::{Dialled, Link, Probed, SILENCE};
+use crate::client_driver::{
+    End, News, NodeUrl,
+    entrance::Entrance,
+    http::{self, HttpError},
+};
+
+/// Once a session was open, nodes are tried for this long before it is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(200);
+
+impl Link {
+    pub(super) fn url(&self) -> &NodeUrl {
+        &self.nodes[self.node]
+    }
+
+    /// Does the node owe an answer that is not being asked for by another way already?
+    pub(super) fn is_owed(&self) -> bool {
+        let owed = self.session.pending() > 0 || !self.asked.is_empty();
+        owed && self.carrier.is_some() && self.probing.is_none()
+    }
+
+    pub(super) fn probe(&mut self) {
+        let url = self.url().join("/health/live");
+        self.probing = Some(tokio::spawn(http::get_text(url)));
+    }
+
+    pub(super) fn probed(&mut self, probed: &Probed) {
+        self.probing = None;
+        // Whoever answers lives, whatever it says; and who heard from it meanwhile knows better.
+        if matches!(probed, Err(HttpError::Unreachable(_))) && self.heard_at.elapsed() >= SILENCE {
+            return self.broke("nobody is there any more".to_owned());
+        }
+        self.heard_at = Instant::now();
+    }
+
+    /// The connection is gone: the next node is tried.
+    pub(super) fn broke(&mut self, why: String) {
+        if self.carrier.take().is_none() {
+            return;
+        }
+        self.session.disconnected();
+        self.asked.clear();
+        self.probing = None;
+        self.down_since = Instant::now();
+        self.tell(News::Broken { url: self.url().clone(), why });
+        self.node = (self.node + 1) % self.nodes.len();
+    }
+
+    pub(super) fn dial(&mut self) {
+        let (url, sim) = (self.url().clone(), self.sim);
+        // Each node gets one try at once, and more after a pause.
+        let pause = if self.tries < self.nodes.len() { Duration::ZERO } else { PAUSE };
+        self.tries += 1;
+        self.dialling = Some(tokio::spawn(async move {
+            sleep(pause).await;
+            Entrance::ask(&url, Some(sim)).await?.dial().await
+        }));
+    }
+
+    pub(super) fn dialled(&mut self, dialled: Dialled) {
+        self.dialling = None;
+        let error = match dialled {
+            Ok(carrier) => {
+                self.carrier = Some(carrier);
+                self.heard_at = Instant::now();
+                return;
+            }
+            Err(error) => error,
+        };
+        let patience = if self.was_open { PATIENCE } else { Duration::ZERO };
+        if self.tries >= self.nodes.len() && self.down_since.elapsed() >= patience {
+            self.end = Some(End::Unreachable(error));
+            return;
+        }
+        self.node = (self.node + 1) % self.nodes.len();
+    }
+}

@@ -1,0 +1,110 @@
+//! What a session reports, and what its owner is told of it.
+
+use metatopia_client::Event;
+use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
+use metatopia_types::ActId;
+
+use super::{Asker, Link};
+use crate::client_driver::{End, News};
+
+impl Link {
+    pub(super) fn event(&mut self, event: Event) {
+        match event {
+            Event::Open { height } => {
+                (self.was_open, self.tries) = (true, 0);
+                self.tell(News::Open { url: self.url().clone(), height });
+                let unsure: Vec<ActId> = self.checks.keys().copied().collect();
+                unsure.into_iter().for_each(|act| self.check(act));
+            }
+            Event::Closed(why @ (Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping))
+                if self.was_open || self.tries < self.nodes.len() =>
+            {
+                self.broke(why.to_string());
+            }
+            Event::Closed(why) => self.end = Some(End::Goodbye(why)),
+            Event::Receipted { act, height, index } => {
+                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
+                let after = after.unwrap_or_default();
+                self.tell(News::Receipted { act, height, index, after });
+            }
+            Event::Refused { act, why } => match why {
+                // It may be in a turn whose receipt got lost with a connection.
+                SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
+                    self.checks.insert(act, why);
+                    self.check(act);
+                }
+                _ => self.refused(act, why),
+            },
+            Event::Outcome { act, height, outcome } => {
+                self.tell(News::Outcome { act, height, outcome });
+            }
+            Event::Scene(scene) => {
+                // Only the latest is of interest.
+                self.waiting.retain(|news| !matches!(news, News::Scene(_)));
+                self.tell(News::Scene(scene));
+            }
+            Event::Heard(line) => self.tell(News::Heard(line)),
+            Event::Answer { id, answer } => self.answered(id, *answer),
+            Event::Distrusted(why) => {
+                self.end = Some(End::Distrusted { url: self.url().clone(), why });
+            }
+            Event::BadFrame(why) => {
+                self.end = Some(End::BadFrame { url: self.url().clone(), why });
+            }
+        }
+    }
+
+    /// Asks whether an act was decided; again on the next connection, if this one breaks.
+    pub(super) fn check(&mut self, act: ActId) {
+        let Some((seq, _)) = self.acts.get(&act) else {
+            return;
+        };
+        let (author, lane) = (self.author, self.session.lane());
+        let question = Question::Receipt { author, lane, seq: *seq };
+        if let Some(id) = self.session.ask(question) {
+            self.asked.insert(id, Asker::Check(act));
+        }
+    }
+
+    pub(super) fn answered(&mut self, id: u32, answer: Answer) {
+        match self.asked.remove(&id) {
+            Some(Asker::Owner(reply)) => {
+                // The owner may have lost its patience.
+                let _ = reply.send(answer);
+            }
+            Some(Asker::Check(act)) => self.checked(act, answer),
+            None => {}
+        }
+    }
+
+    pub(super) fn checked(&mut self, act: ActId, answer: Answer) {
+        let Some(why) = self.checks.remove(&act) else {
+            return;
+        };
+        let found = match answer {
+            Answer::Receipt(found) if found.act.id() == act => found,
+            _ => return self.refused(act, why),
+        };
+        match self.session.light().receipt(&found.act, &found.receipt) {
+            Ok(()) => {
+                let (height, index) = (found.receipt.header.height, found.receipt.place.index);
+                let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
+                let after = after.unwrap_or_default();
+                self.tell(News::Receipted { act, height, index, after });
+                if let Some(outcome) = found.outcome {
+                    self.tell(News::Outcome { act, height, outcome });
+                }
+            }
+            Err(_) => self.refused(act, why),
+        }
+    }
+
+    pub(super) fn refused(&mut self, act: ActId, why: SubmitRefusal) {
+        self.acts.remove(&act);
+        self.tell(News::Refused { act, why });
+    }
+
+    pub(super) fn tell(&mut self, news: News) {
+        self.waiting.push_back(news);
+    }
+}

@@ -1,0 +1,356 @@
+//! A driver against nodes that are not what they should be. The time-out only keeps a broken test
+//! from hanging.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_protocol::{
+    Challenge, ChatLine, ClientMessage, ReceiptAnswer, ServerMessage, SubmitRefusal, VERSION,
+    Welcome, decode_client, encode_server,
+};
+use metatopia_scenarios::plaza;
+use metatopia_sim::{ENGINE, Genesis};
+use metatopia_types::{
+    Body, Certificate, Contact, Digest, Header, HeaderId, Height, Millis, ObjectId, Outcome,
+    Receipt, Round, SignedEnvelope, SigningKey, SimId, ValidatorsId, merkle,
+};
+use tokio::sync::watch;
+
+use super::*;
+use crate::{
+    gateway::{self, ClientId, Delivery, GatewayEvent, GatewayHandle, GatewayLimits},
+    http as node_http,
+};
+
+const GUARD: Duration = Duration::from_secs(30);
+
+/// What a node says to a client's message, besides opening sessions and handing out its genesis.
+type Reply = Box<dyn FnMut(&ClientMessage) -> Vec<ServerMessage> + Send>;
+
+fn server() -> SigningKey {
+    SigningKey::from_seed([9; 32])
+}
+
+fn genesis() -> Genesis {
+    let validators = BTreeMap::from([(server().public(), Contact::default())]);
+    plaza::genesis(validators, BTreeSet::new())
+}
+
+fn player() -> Arc<dyn Sign> {
+    Arc::new(SigningKey::from_seed([1; 32]))
+}
+
+/// A node that says what a test wants.
+struct Fake {
+    url: NodeUrl,
+    gateway: GatewayHandle,
+    http: node_http::HttpServer,
+    _status: watch::Sender<Option<node_http::Status>>,
+}
+
+impl Fake {
+    async fn start(sim: SimId, mut reply: Reply) -> Self {
+        let any = "127.0.0.1:0".parse().unwrap();
+        let metrics = Arc::default();
+        let (gateway, mut events) =
+            gateway::start(any, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
+        let session = node_http::Session {
+            sim,
+            server: server().public(),
+            quic: gateway.address(),
+            certificate: gateway.certificate(),
+            wire_version: VERSION,
+        };
+        let (status, published) = watch::channel(None);
+        let node = node_http::Node {
+            status: published,
+            queries: mpsc::channel(1).0,
+            session: Arc::new(session),
+            metrics,
+            source: Arc::new(node_http::SourceOffer::new(None)),
+        };
+        let http = node_http::start(any, Default::default(), node).await.unwrap();
+        let url = format!("http://{}/", http.address()).parse().unwrap();
+        let answering = gateway.clone();
+        tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                let (id, said) = match event {
+                    GatewayEvent::ClientUp { id, .. } => (id, vec![challenge(sim)]),
+                    GatewayEvent::ClientFrame { id, bytes } => {
+                        let message = decode_client(&bytes).unwrap();
+                        (id, answer(&message).unwrap_or_else(|| reply(&message)))
+                    }
+                    GatewayEvent::ClientDown { .. } => continue,
+                };
+                said.iter().for_each(|message| say(&answering, id, message));
+            }
+        });
+        Self { url, gateway, http, _status: status }
+    }
+
+    async fn honest(reply: Reply) -> Self {
+        Self::start(genesis().id(), reply).await
+    }
+
+    async fn stop(self) {
+        self.gateway.shutdown().await;
+        self.http.shutdown().await;
+    }
+}
+
+fn say(gateway: &GatewayHandle, id: ClientId, message: &ServerMessage) {
+    let _gone = gateway.send(id, Delivery::Reliable, encode_server(message).into());
+}
+
+fn challenge(sim: SimId) -> ServerMessage {
+    let (version, nonce) = (VERSION, [0; 32]);
+    ServerMessage::Challenge(Challenge { version, sim, server: server().public(), nonce })
+}
+
+/// What every node does alike.
+fn answer(message: &ClientMessage) -> Option<Vec<ServerMessage>> {
+    Some(vec![match message {
+        ClientMessage::Hello(_) => {
+            ServerMessage::Welcome(Welcome { height: Height(10), turns_per_second: 20 })
+        }
+        ClientMessage::Ask { id, question: Question::Genesis } => {
+            let answer = Box::new(Answer::Genesis(genesis().encode()));
+            ServerMessage::Answer { id: *id, answer }
+        }
+        _ => return None,
+    }])
+}
+
+fn silent() -> Reply {
+    Box::new(|_| Vec::new())
+}
+
+/// The receipt of an act alone in a turn, signed by one server.
+fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
+    let body = Body::new(vec![act.clone()], Vec::new()).unwrap();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let validators: ValidatorsId =
+        Trust::of(genesis()).unwrap().light().set(Height(1)).unwrap().id();
+    let header = Header {
+        sim: genesis().id(),
+        engine: ENGINE,
+        height: Height(11),
+        previous: HeaderId::default(),
+        proposer: signer.public(),
+        round: Round(0),
+        time: Millis(1),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: Default::default(),
+        validators,
+        next_validators: validators,
+    };
+    let (height, round, id) = (header.height, Round(0), header.id());
+    let mut certificate = Certificate { height, round, header: id, signatures: Vec::new() };
+    let vote = certificate.vote(signer.public()).sign_bytes(header.sim);
+    certificate.signatures.push((signer.public(), signer.sign(&vote)));
+    let place = merkle::Proof::of(&body.act_leaves(), 0).unwrap();
+    Receipt { header, certificate, place }
+}
+
+/// Answers every act with a receipt of this signer.
+fn receipting(signer: SigningKey) -> Reply {
+    Box::new(move |message| match message {
+        ClientMessage::Submit(submission) => {
+            let receipt = Box::new(receipt(&submission.act, &signer));
+            vec![ServerMessage::Receipt { act: submission.act.id(), receipt }]
+        }
+        _ => Vec::new(),
+    })
+}
+
+async fn open(nodes: &[&Fake]) -> Driver {
+    let nodes = nodes.iter().map(|node| node.url.clone()).collect();
+    let trust = Trust::of(genesis()).unwrap();
+    Driver::open(nodes, trust, player()).await.unwrap()
+}
+
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    timeout(GUARD, future).await.expect("it happens in time")
+}
+
+#[tokio::test]
+async fn a_genesis_that_hashes_to_the_sim_is_learned() {
+    let node = Fake::honest(silent()).await;
+    let entrance = Entrance::ask(&node.url, None).await.unwrap();
+    let trust = within(Trust::learn(&entrance)).await.unwrap();
+    assert_eq!((trust.sim, &*trust.genesis), (genesis().id(), &genesis()));
+}
+
+#[tokio::test]
+async fn a_genesis_of_another_sim_is_not_believed() {
+    let claimed = SimId(Digest([7; 32]));
+    let node = Fake::start(claimed, silent()).await;
+    let entrance = Entrance::ask(&node.url, Some(claimed)).await.unwrap();
+    let error = within(Trust::learn(&entrance)).await.unwrap_err();
+    let LearnError::OtherGenesis { expected, found } = error else { panic!("{error}") };
+    assert_eq!((expected, found), (claimed, genesis().id()));
+}
+
+#[tokio::test]
+async fn a_node_of_another_sim_than_the_pinned_one_is_named() {
+    let node = Fake::honest(silent()).await;
+    let pin = SimId(Digest([7; 32]));
+    let error = Entrance::ask(&node.url, Some(pin)).await.unwrap_err();
+    let found = genesis().id();
+    assert_eq!(error, EntranceError::OtherSim { url: node.url.clone(), expected: pin, found });
+}
+
+#[tokio::test]
+async fn where_nobody_listens_a_session_fails_at_once_and_names_the_place() {
+    let url: NodeUrl = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", free.local_addr().unwrap()).parse().unwrap()
+    };
+    let trust = Trust::of(genesis()).unwrap();
+    let error = within(Driver::open(vec![url.clone()], trust, player())).await.unwrap_err();
+    assert!(matches!(error, DriveError::Ended(End::Unreachable(_))), "{error:?}");
+    assert!(error.to_string().contains(&url.to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_goes_on_at_the_next_node_with_the_acts_it_has() {
+    let (first, second) = (Fake::honest(silent()).await, Fake::honest(receipting(server())).await);
+    let mut driver = open(&[&first, &second]).await;
+    let act = driver.submit(Act::Heartbeat, Vec::new()).await.unwrap().act;
+
+    first.stop().await;
+
+    let mut told = Vec::new();
+    within(async {
+        loop {
+            match driver.news().await {
+                News::Broken { .. } => told.push("broken"),
+                News::Open { url, .. } if url == second.url => told.push("open"),
+                News::Receipted { act: receipted, height, .. } => {
+                    assert_eq!((receipted, height), (act, Height(11)));
+                    break;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    })
+    .await;
+    assert_eq!(told, ["broken", "open"]);
+}
+
+#[tokio::test]
+async fn a_receipt_that_strangers_signed_ends_the_session() {
+    let node = Fake::honest(receipting(SigningKey::from_seed([66; 32]))).await;
+    let mut driver = open(&[&node]).await;
+    driver.submit(Act::Heartbeat, Vec::new()).await.unwrap();
+    let news = within(driver.news()).await;
+    assert!(matches!(news, News::Ended(End::Distrusted { .. })), "{news:?}");
+}
+
+/// A node that refuses every act as old, and answers questions for receipts so or so.
+fn refusing(known: bool) -> Reply {
+    let mut acts = Vec::new();
+    Box::new(move |message| match message {
+        ClientMessage::Submit(submission) => {
+            acts.push(submission.act.clone());
+            let why = SubmitRefusal::Replayed(1);
+            vec![ServerMessage::Refused { act: submission.act.id(), why }]
+        }
+        ClientMessage::Ask { id, question: Question::Receipt { .. } } => {
+            let act = acts[0].clone();
+            let receipt = receipt(&act, &server());
+            let found = ReceiptAnswer { act, receipt, outcome: Some(Outcome::Ok) };
+            let answer = if known { Answer::Receipt(Box::new(found)) } else { Answer::Unknown };
+            vec![ServerMessage::Answer { id: *id, answer: Box::new(answer) }]
+        }
+        _ => Vec::new(),
+    })
+}
+
+#[tokio::test]
+async fn an_act_refused_as_old_that_was_decided_is_told_as_decided() {
+    let node = Fake::honest(refusing(true)).await;
+    let mut driver = open(&[&node]).await;
+    let act = driver.submit(Act::Heartbeat, Vec::new()).await.unwrap().act;
+    let (receipt, outcome) = within(async { (driver.news().await, driver.news().await) }).await;
+    assert!(matches!(receipt, News::Receipted { act: a, .. } if a == act), "{receipt:?}");
+    assert!(matches!(outcome, News::Outcome { act: a, .. } if a == act), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn an_act_refused_as_old_that_nobody_decided_is_told_as_refused() {
+    let node = Fake::honest(refusing(false)).await;
+    let mut driver = open(&[&node]).await;
+    let act = driver.submit(Act::Heartbeat, Vec::new()).await.unwrap().act;
+    let news = within(driver.news()).await;
+    let replayed = SubmitRefusal::Replayed(1);
+    assert!(
+        matches!(news, News::Refused { act: a, why } if a == act && why == replayed),
+        "{news:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_busy_node_is_asked_again() {
+    let mut asked = 0;
+    let node = Fake::honest(Box::new(move |message| match message {
+        ClientMessage::Ask { id, question: Question::Players } => {
+            asked += 1;
+            let players = Answer::Players(Vec::new());
+            let answer = if asked < 3 { Answer::Busy } else { players };
+            vec![ServerMessage::Answer { id: *id, answer: Box::new(answer) }]
+        }
+        _ => Vec::new(),
+    }))
+    .await;
+    let mut driver = open(&[&node]).await;
+    let answer = within(driver.ask(Question::Players, GUARD)).await.unwrap();
+    assert_eq!(answer, Answer::Players(Vec::new()));
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_ends_in_time() {
+    let node = Fake::honest(silent()).await;
+    let mut driver = open(&[&node]).await;
+    let error = within(driver.ask(Question::Players, Duration::from_millis(50))).await.unwrap_err();
+    assert!(matches!(error, DriveError::NoAnswer(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_answer() {
+    let flood = ASIDE_MAX + 1_500;
+    let line = |n: usize| {
+        ServerMessage::Heard(ChatLine {
+            height: Height(n as u64),
+            channel: 0,
+            speaker: ObjectId(1),
+            name: "n".into(),
+            text: String::new(),
+        })
+    };
+    let node = Fake::honest(Box::new(move |message| match message {
+        ClientMessage::Ask { id, .. } => {
+            let answer = Box::new(Answer::Players(Vec::new()));
+            let answer = ServerMessage::Answer { id: *id, answer };
+            (1..=flood).map(line).chain([answer]).collect()
+        }
+        _ => Vec::new(),
+    }))
+    .await;
+    let mut driver = open(&[&node]).await;
+
+    within(driver.ask(Question::Players, GUARD)).await.unwrap();
+
+    assert!(driver.aside.len() <= ASIDE_MAX);
+    let mut last = Height(0);
+    within(async {
+        while last < Height(flood as u64) {
+            let News::Heard(line) = driver.news().await else { panic!("words were said") };
+            assert!(line.height > last, "in order");
+            last = line.height;
+        }
+    })
+    .await;
+}
