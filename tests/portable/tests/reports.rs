@@ -1,6 +1,6 @@
 //! What the reports say in a native build.
 
-use metatopia_portable::{Report, deepest, panics, replay};
+use metatopia_portable::{Report, deepest, panics, replay, widest};
 use metatopia_scenarios::golden::ROOTS;
 
 fn held(report: &Report) -> u32 {
@@ -35,4 +35,22 @@ fn every_deep_script_is_stopped_by_its_depth() {
     let stopped = report.text.lines().filter(|line| line.contains("Depth")).count();
     assert_eq!(stopped, held(&report) as usize);
     assert!(stopped > 10, "{}", report.text);
+}
+
+#[test]
+fn no_wide_number_is_cut_off() {
+    let report = widest();
+
+    assert!(held(&report) > 20, "{}", report.text);
+    // 2^32 as a place is beyond the end, not the first place; and it counts.
+    for line in [
+        "a[w] fails, Bounds",
+        "a.remove(w) fails, Bounds",
+        "s.sub(w, 2) gives \n",
+        "s.sub(0, w + 2) gives hello\n",
+        "w in 0..w + 1 gives true\n",
+        "n += i; } n } gives 12884901888\n",
+    ] {
+        assert!(report.text.contains(line), "no line {line:?} in\n{}", report.text);
+    }
 }
