@@ -28,12 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn constants(roots: &[Root]) -> String {
     let rows: String = HEIGHTS
         .iter()
-        .map(|height| {
-            format!(
-                "    (\n        Height({height}),\n        \"{}\",\n    ),\n",
-                roots[*height]
-            )
-        })
+        .map(|height| format!("    (Height({height}), \"{}\"),\n", roots[*height]))
         .collect();
     format!(
         "//! Written by `cargo run -p metatopia-scenarios --example record_golden`.\n\n\

@@ -105,7 +105,8 @@ pub fn turns() -> Result<Vec<Turn>, GoldenError> {
     Ok(turns)
 }
 
-/// Replays the whole log: judges each turn, applies it, and compares what headers and [`ROOTS`] say.
+/// Replays the whole log: judges each turn, applies it, and compares what headers and [`ROOTS`]
+/// say.
 /// `after` is called with the world after each turn, and at the beginning.
 ///
 /// # Errors

@@ -5,8 +5,8 @@
 //! [`plaza`] are part of the program. A mistake in a file is reported with its line and column.
 //! It cannot change a running sim; it only makes a [`Genesis`](metatopia_sim::Genesis).
 //!
-//! The [`golden`] log is a recorded afternoon on the plaza, with the roots that every build, on every
-//! machine, must come to.
+//! The [`golden`] log is a recorded afternoon on the plaza, with the roots that every build, on
+//! every machine, must come to.
 //!
 //! ```
 //! use std::{collections::{BTreeMap, BTreeSet}, sync::Arc};

@@ -35,7 +35,8 @@ pub struct ChatLine {
     pub text: String,
 }
 
-/// What the state keeps of a line: enough to find and check the words, as long as somebody has them.
+/// What the state keeps of a line: enough to find and check the words, as long as somebody has
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatEntry {
     /// In the turn of this height.

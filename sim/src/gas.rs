@@ -1,5 +1,6 @@
 //! Who pays for scripts. A call is bounded by a hard limit; what it used is debited from its script
-//! and from the script's owner, and a payer that is overdrawn is skipped until it has earned enough.
+//! and from the script's owner, and a payer that is overdrawn is skipped until it has earned
+//! enough.
 
 use metatopia_types::Tick;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Inboxes, and the canonical order in which a receiver gets its events.
 //!
-//! What is agreed on is the set of acts; the order is derived, for each receiver its own. Events are
-//! grouped by sender, groups are sorted by a keyed hash that nobody knows before the turn is decided,
-//! and inside a group the sender's own order stays.
+//! What is agreed on is the set of acts; the order is derived, for each receiver its own. Events
+//! are grouped by sender, groups are sorted by a keyed hash that nobody knows before the turn is
+//! decided, and inside a group the sender's own order stays.
 
 use std::collections::BTreeMap;
 

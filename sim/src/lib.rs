@@ -1,8 +1,8 @@
 //! The world state machine of a sim: it turns decided turns into states, and states into roots.
 //!
-//! This crate knows no socket, file, clock or thread, and no float. It decides nothing about *which*
-//! turns are agreed on; it says what they do. Two worlds that applied the same turns are equal bit by
-//! bit, whatever machine they are on and whoever ran their scripts.
+//! This crate knows no socket, file, clock or thread, and no float. It decides nothing about
+//! *which* turns are agreed on; it says what they do. Two worlds that applied the same turns are
+//! equal bit by bit, whatever machine they are on and whoever ran their scripts.
 //!
 //! * A [`World`] begins with a [`Genesis`] and [applies](World::apply) turn after turn. That always
 //!   succeeds: an act, a call of a script or a step of physics that fails, even by a panic, has
@@ -26,9 +26,10 @@
 //! # What it does not do yet
 //!
 //! One region of circles and rectangles; no publishing of packages, no attaching of scripts, no
-//! forgetting of chat by an act: there are no acts for these. Packages run in the stock executor and
-//! are therefore only those of the genesis. Admins and parameters are those of the genesis as well;
-//! the rule of the temp admin is in force. Scripts hear players, not each other: for that they send.
+//! forgetting of chat by an act: there are no acts for these. Packages run in the stock executor
+//! and are therefore only those of the genesis. Admins and parameters are those of the genesis as
+//! well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
+//! they send.
 //!
 //! # Example
 //!
@@ -41,8 +42,8 @@
 //! use metatopia_physics::{BodySpec, Motion, Shape};
 //! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
 //! use metatopia_types::{
-//!     Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Outcome,
-//!     Root, Round, Seq, Sign, SigningKey, Turn,
+//!     Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
+//!     Outcome, Root, Round, Seq, Sign, SigningKey, Turn,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,5 +1,6 @@
 //! Bounds that only the world's state needs, with their arithmetic. Those that other crates must
-//! agree on are in [`metatopia_types::limits`], those of scripts in [`metatopia_scripting::limits`].
+//! agree on are in [`metatopia_types::limits`], those of scripts in
+//! [`metatopia_scripting::limits`].
 
 /// Lanes remembered at once. 64 Ki windows of about 90 B are 6 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;

@@ -53,7 +53,8 @@ pub struct AvatarParameters {
 /// What scripts may cost. One unit is roughly one evaluated expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
-    /// All scripts in one tick: no further call begins once less than a script's worst case is left.
+    /// All scripts in one tick: no further call begins once less than a script's worst case is
+    /// left.
     pub tick: u64,
     /// What a script earns in a tick.
     pub script_refill: u64,

@@ -43,8 +43,8 @@ pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.trim() == name && is_line(name)
 }
 
-/// Is this one line of text, without control characters and without marks that turn the direction of
-/// what follows?
+/// Is this one line of text, without control characters and without marks that turn the direction
+/// of what follows?
 #[must_use]
 pub fn is_line(text: &str) -> bool {
     let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,4 +1,5 @@
-//! Running the scripts of one tick: in parallel, each over the same state, each alone with its inbox.
+//! Running the scripts of one tick: in parallel, each over the same state, each alone with its
+//! inbox.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -48,8 +49,8 @@ struct Job {
     level: i64,
 }
 
-/// Runs the scripts that have events waiting, until the gas of the tick is used up. Gives their runs
-/// in the order of their ids.
+/// Runs the scripts that have events waiting, until the gas of the tick is used up. Gives their
+/// runs in the order of their ids.
 ///
 /// Scripts are admitted in a keyed rotation, a wave at a time: as many as fit into what is left of
 /// the tick's gas if each used all that it may. So the bound of a tick is absolute, and whoever is

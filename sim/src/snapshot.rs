@@ -1,5 +1,5 @@
-//! Snapshots: a manifest of leaves, and the leaves by hash. A manifest is checked against a root, and
-//! each leaf against the manifest, so whoever serves a wrong one is named by it.
+//! Snapshots: a manifest of leaves, and the leaves by hash. A manifest is checked against a root,
+//! and each leaf against the manifest, so whoever serves a wrong one is named by it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -63,8 +63,8 @@ pub struct Clock {
     pub next_object: ObjectId,
     /// The id of the next script.
     pub next_script: ScriptId,
-    /// Steps of the region that failed, and left all bodies where they were. Anything but 0 is a bug
-    /// of the engine.
+    /// Steps of the region that failed, and left all bodies where they were. Anything but 0 is a
+    /// bug of the engine.
     pub failed_steps: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Which acts may still be decided: an index that decided turns keep, without executing them.
 //!
 //! A lane is one session of an author. Its window is the highest sequence that was decided, so that
-//! no act is ever decided twice; it is forgotten when everything that could be replayed has expired.
+//! no act is ever decided twice; it is forgotten when everything that could be replayed has
+//! expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,10 @@ pub enum ActFault {
     #[error("the act is meant for sim {0}")]
     OtherSim(SimId),
     /// Its envelope is too long.
-    #[error("the envelope has {0} bytes where at most {max} are allowed", max = limits::ENVELOPE_BYTES_MAX)]
+    #[error(
+        "the envelope has {0} bytes where at most {max} are allowed",
+        max = limits::ENVELOPE_BYTES_MAX
+    )]
     TooLong(usize),
     /// Its last valid height has passed.
     #[error("the act was valid up to height {last_valid}, not at {height}")]
@@ -40,7 +44,10 @@ pub enum ActFault {
         height: Height,
     },
     /// Its last valid height is too far ahead.
-    #[error("last valid height {last_valid} is more than {max} ahead of {height}", max = limits::EXPIRY_HEIGHTS_MAX)]
+    #[error(
+        "last valid height {last_valid} is more than {max} ahead of {height}",
+        max = limits::EXPIRY_HEIGHTS_MAX
+    )]
     TooFarAhead {
         /// The act's last valid height.
         last_valid: Height,
@@ -182,8 +189,8 @@ fn after(before: Option<Window>, envelope: &Envelope) -> Window {
     })
 }
 
-/// Acts being chosen for one turn. They may come in any order: inside a turn only equal sequences of
-/// a lane exclude one another.
+/// Acts being chosen for one turn. They may come in any order: inside a turn only equal sequences
+/// of a lane exclude one another.
 #[derive(Debug, Clone)]
 pub struct Admission<'a> {
     windows: &'a LaneWindows,

@@ -107,8 +107,8 @@ impl World {
     }
 
     /// Applies the next decided turn. It always succeeds: an act, a call of a script or a step of
-    /// physics that fails has changed nothing, and the same on every server. Whether the turn may be
-    /// decided at all is judged before, by [`judge_turn`](crate::judge_turn).
+    /// physics that fails has changed nothing, and the same on every server. Whether the turn may
+    /// be decided at all is judged before, by [`judge_turn`](crate::judge_turn).
     ///
     /// # Panics
     /// When the turn is not the next one of this sim and engine: then it is not this state that it
@@ -201,7 +201,8 @@ impl World {
         self.leaves.root()
     }
 
-    /// Who votes at a height from 1 to [`SET_LAG`](metatopia_types::limits::SET_LAG) after the last applied turn.
+    /// Who votes at a height from 1 to [`SET_LAG`](metatopia_types::limits::SET_LAG) after the last
+    /// applied turn.
     #[must_use]
     pub fn validators(&self, height: Height) -> Option<&ValidatorSet> {
         self.state.roster.set(height)
@@ -225,8 +226,8 @@ impl World {
         self.leaves.proof(key)
     }
 
-    /// The root of the state, with every leaf encoded and hashed anew. It equals [`World::root`], or
-    /// this crate is wrong.
+    /// The root of the state, with every leaf encoded and hashed anew. It equals [`World::root`],
+    /// or this crate is wrong.
     #[must_use]
     pub fn rehash(&self) -> Root {
         let mut state = (*self.state).clone();

@@ -13,7 +13,8 @@ use crate::{
 
 impl Case<'_> {
     pub(super) fn walk(&self, heading: Vec2) -> Ruling {
-        // A component outside of this is no direction that anybody means, and could not be measured.
+        // A component outside of this is no direction that anybody means, and could not be
+        // measured.
         let bound = Fx::from_int(1 << 15);
         if heading.x.saturating_abs().max(heading.y.saturating_abs()) > bound {
             return Err(Refusal::OutOfRange);

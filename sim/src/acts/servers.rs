@@ -51,8 +51,8 @@ impl Case<'_> {
         Ok(vec![change])
     }
 
-    /// Anybody may show that a server signed two things at once. It is removed, unless the set would
-    /// become too small: then a standby must come first, and the evidence again.
+    /// Anybody may show that a server signed two things at once. It is removed, unless the set
+    /// would become too small: then a standby must come first, and the evidence again.
     pub(super) fn report(&self, evidence: &Evidence) -> Ruling {
         let sim = self.state.charter.sim;
         let liar = evidence.verify(sim, self.court.verify).map_err(|_| Refusal::BadEvidence)?;

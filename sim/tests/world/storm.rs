@@ -1,5 +1,5 @@
-//! Whatever acts are thrown at a world, it stays whole: no panic, one root, whoever runs the scripts,
-//! and a snapshot that goes on alike.
+//! Whatever acts are thrown at a world, it stays whole: no panic, one root, whoever runs the
+//! scripts, and a snapshot that goes on alike.
 
 use std::collections::BTreeMap;
 
