@@ -38,7 +38,8 @@ use values::{Size, to_dynamic};
 /// Closed here: gas counts every operation, also inside of host functions' work; no package of the
 /// interpreter's library is registered (no sleep, eval, clock, print, sort with callbacks); syntax
 /// whose meaning depends on hashes, build or machine is refused before it runs (closures, `switch`,
-/// `try`, `this`, ranges other than after `in`); depths are the same in every build; hashes are seeded; what variables hold is bounded.
+/// `try`, `this`, ranges other than after `in`); depths are the same in every build; hashes are
+/// seeded; what variables hold is bounded.
 ///
 /// Not closed, and the reason why only reviewed packages that ship with a sim may run here:
 /// - Gas counts the interpreter's operations, so it belongs to its exact version. A change of the

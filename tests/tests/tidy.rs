@@ -84,7 +84,7 @@ fn pure_sources_do_not_even_name_effects() {
         "std::fs",
         "std::net",
         "std::env",
-        "std::thread",
+        "std::thread::",
         "tokio::",
         "unsafe {",
     ];

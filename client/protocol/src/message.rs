@@ -198,7 +198,10 @@ pub enum SubmitRefusal {
         height: Height,
     },
     /// Its last valid height is too far ahead.
-    #[error("last valid height {last_valid} is more than {max} ahead of {height}", max = metatopia_types::limits::EXPIRY_HEIGHTS_MAX)]
+    #[error(
+        "last valid height {last_valid} is more than {max} ahead of {height}",
+        max = metatopia_types::limits::EXPIRY_HEIGHTS_MAX
+    )]
     TooFarAhead {
         /// The act's last valid height.
         last_valid: Height,

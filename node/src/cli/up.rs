@@ -248,7 +248,11 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&ready).unwrap(),
-            r#"{"ready":true,"sim":"bb","http":"http://127.0.0.1:8080/","servers":[{"index":0,"pid":1,"key":"aa","http":"http://127.0.0.1:8080/","p2p":"/ip4/127.0.0.1/tcp/9"}]}"#
+            concat!(
+                r#"{"ready":true,"sim":"bb","http":"http://127.0.0.1:8080/","servers":["#,
+                r#"{"index":0,"pid":1,"key":"aa","http":"http://127.0.0.1:8080/","#,
+                r#""p2p":"/ip4/127.0.0.1/tcp/9"}]}"#
+            )
         );
     }
 

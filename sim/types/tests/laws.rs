@@ -92,7 +92,9 @@ proptest! {
     }
 
     #[test]
-    fn a_body_is_the_same_whatever_order_its_acts_came_in(order in Just((1..30_u8).collect::<Vec<_>>()).prop_shuffle()) {
+    fn a_body_is_the_same_whatever_order_its_acts_came_in(
+        order in Just((1..30_u8).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
         let acts = |order: &[u8]| order.iter().map(|n| act(*n, Act::Heartbeat)).collect::<Vec<_>>();
         let sorted = Body::new(acts(&(1..30).collect::<Vec<_>>()), vec![]);
         prop_assert_eq!(Body::new(acts(&order), vec![]), sorted);
