@@ -111,6 +111,8 @@ pub enum SubmitError {
 struct Pending {
     submission: Submission,
     resend_at: Duration,
+    /// How often it was sent.
+    sends: u32,
 }
 
 /// A session. Frames go in by [`Session::handle`], come out by [`Session::poll`].
@@ -222,11 +224,13 @@ impl Session {
         let act = envelope.sign(&*self.key);
         let id = act.id();
         let submission = Submission { act, blobs };
+        let mut sends = 0;
         if self.open {
+            sends = 1;
             self.send(&ClientMessage::Submit(Box::new(submission.clone())));
         }
         self.order.insert(seq, id);
-        self.pending.insert(id, Pending { submission, resend_at: now + RESEND });
+        self.pending.insert(id, Pending { submission, resend_at: now + RESEND, sends });
         Ok((id, seq))
     }
 
@@ -273,6 +277,7 @@ impl Session {
                 continue;
             };
             pending.resend_at = now + RESEND;
+            pending.sends = pending.sends.saturating_add(1);
             let message = ClientMessage::Submit(Box::new(pending.submission.clone()));
             self.out.push_back(Output::Send(encode_client(&message)));
         }
@@ -300,11 +305,7 @@ impl Session {
                 self.open = false;
                 self.event(Event::Closed(why));
             }
-            ServerMessage::Refused { act, why } => {
-                if self.forget(&act) {
-                    self.event(Event::Refused { act, why });
-                }
-            }
+            ServerMessage::Refused { act, why } => self.refused(act, why),
             ServerMessage::Receipt { act, receipt } => self.receipt(act, receipt),
             ServerMessage::Outcome { act, height, outcome } => {
                 self.height = self.height.max(height);
@@ -349,6 +350,18 @@ impl Session {
                 }
             }
             Err(distrust) => self.event(Event::Distrusted(distrust)),
+        }
+    }
+
+    fn refused(&mut self, act: ActId, why: SubmitRefusal) {
+        let again = self.pending.get(&act).is_some_and(|pending| pending.sends > 1);
+        // No room here and now is no answer for an act that may have been taken when it was sent
+        // before, here or elsewhere: it stays until there is a receipt, or a reason that lasts.
+        if again && passes(why) {
+            return;
+        }
+        if self.forget(&act) {
+            self.event(Event::Refused { act, why });
         }
     }
 
@@ -401,5 +414,21 @@ impl Session {
 
     fn event(&mut self, event: Event) {
         self.out.push_back(Output::Event(event));
+    }
+}
+
+/// Does this reason say something about the node at this moment, and nothing about the act?
+const fn passes(why: SubmitRefusal) -> bool {
+    match why {
+        SubmitRefusal::QuotaExceeded
+        | SubmitRefusal::TooManyLanes
+        | SubmitRefusal::Full
+        | SubmitRefusal::TooFarAhead { .. } => true,
+        SubmitRefusal::OtherSim(_)
+        | SubmitRefusal::TooLong(_)
+        | SubmitRefusal::Expired { .. }
+        | SubmitRefusal::Replayed(_)
+        | SubmitRefusal::BadSignature
+        | SubmitRefusal::BadBlob => false,
     }
 }
