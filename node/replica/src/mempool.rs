@@ -260,9 +260,11 @@ impl Mempool {
         self.pending.get(act).map(|pending| pending.origin)
     }
 
-    /// Every waiting act, for a server that just came up.
+    /// Every waiting act, for a server that just came up; those of a lane in their order, because a
+    /// later one that is proposed first shuts out the earlier ones.
     pub fn submissions(&self) -> impl Iterator<Item = &Submission> {
-        self.pending.values().map(|pending| &pending.submission)
+        let ids = self.authors.values().flat_map(BTreeMap::values);
+        ids.filter_map(|id| self.pending.get(id)).map(|pending| &pending.submission)
     }
 
     fn remove(&mut self, id: &ActId) -> Option<Origin> {

@@ -248,3 +248,23 @@ fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
     assert_eq!((gone[0].act, gone[0].origin), (overtaken, CLIENT));
     assert_eq!(gone[0].why, SubmitRefusal::Replayed(2));
 }
+
+#[test]
+fn waiting_acts_are_handed_on_in_the_order_of_their_lanes() {
+    let mut pool = Pool::new();
+    for author in [2, 1] {
+        for seq in (1..=20).rev() {
+            pool.admit(act(author, 1, seq)).expect("good");
+        }
+    }
+
+    let handed: Vec<_> =
+        pool.pool.submissions().map(|submission| &submission.act.envelope).collect();
+
+    assert_eq!(handed.len(), 40);
+    for author in [1, 2] {
+        let own = handed.iter().filter(|envelope| envelope.author == key(author).public());
+        let seqs: Vec<u64> = own.map(|envelope| envelope.seq.0).collect();
+        assert_eq!(seqs, (1..=20).collect::<Vec<_>>());
+    }
+}
