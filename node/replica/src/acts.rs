@@ -25,10 +25,12 @@ impl Replica {
             return self.receipt_again(client, place);
         }
         let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
-        let known = self.ledger.mempool.origin(&act).is_some();
+        // What came from another server may not have come to all of them before that one died; later
+        // acts of the lane will, and would shut it out.
+        let handed_on = matches!(self.ledger.mempool.origin(&act), Some(Origin::Client(_)));
         let stage = match self.admit(submission, Origin::Client(client)) {
             Ok(()) => {
-                if !known {
+                if !handed_on {
                     self.effects.push_back(Effect::ToPeer { to: None, frame });
                 }
                 Stage::Admitted

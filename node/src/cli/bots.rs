@@ -24,8 +24,8 @@ const ENTER: Duration = Duration::from_secs(30);
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     metatopia bots --node http://127.0.0.1:8080,http://127.0.0.1:8081 --count 50 --json\n\n\
-    Players are spread over the nodes. An act is acknowledged when its receipt was checked, and \n\
-    lost when it has a receipt but is not in the turn that each of the nodes then hands out. \n\
+    Players are spread over the nodes. An act is acknowledged when its receipt was checked, and\n\
+    lost when it has a receipt but is not in the turn that each of the nodes then hands out.\n\
     Players have new keys in every run; what they do follows from --seed.")]
 pub(super) struct BotsArgs {
     #[command(flatten)]

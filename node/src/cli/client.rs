@@ -30,7 +30,7 @@ const LINGER: Duration = Duration::from_secs(1);
 #[command(after_help = "Examples:\n  \
     metatopia client --key me.key\n  \
     printf 'push crate\\nlook\\n' | metatopia client --key me.key\n\n\
-    Lines are carried out one after the other: each has taken effect before the next begins. In a \n\
+    Lines are carried out one after the other: each has taken effect before the next begins. In a\n\
     terminal a new line ends a walk that is still going on. Type `help` for the commands.\n\n\
     Every receipt is checked against the sim's genesis; what is in sight is what the node says.")]
 pub(super) struct ClientArgs {

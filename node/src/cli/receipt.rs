@@ -16,7 +16,7 @@ use crate::client_driver::{Driver, ProofError};
 /// `receipt`.
 #[derive(Debug, Args)]
 #[command(after_help = "Author, lane and sequence are what `say --json` prints.\n\n\
-    A receipt needs no trust in the node: it is checked against the sim's genesis. Outcomes stay \n\
+    A receipt needs no trust in the node: it is checked against the sim's genesis. Outcomes stay\n\
     provable for 64 turns; later they are only what the node says.")]
 pub(super) struct ReceiptArgs {
     /// The author's public key.

@@ -22,7 +22,7 @@ pub(super) const PROVEN: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:\n  \
     metatopia say \"good morning\" --key me.key\n  \
     metatopia say --everywhere \"the market opens\" --key me.key --json\n\n\
-    What is printed was proved: the receipt by the signatures of more than two thirds of the \n\
+    What is printed was proved: the receipt by the signatures of more than two thirds of the\n\
     servers, the outcome by the state that they signed two turns later.")]
 pub(super) struct SayArgs {
     /// The words, at most 512 bytes.

@@ -66,11 +66,7 @@ impl Status {
             None => "/api/status".to_owned(),
         };
         http::get(node.join(&path)).await.map_err(|error| {
-            let message = match at {
-                Some(height) => format!("no root after height {height} from {node}: it {error}"),
-                None => format!("{node} {error}"),
-            };
-            let failure = Failure::new(http_exit(&error), message);
+            let failure = Failure::new(http_exit(&error), format!("{node} {error}"));
             match failure.exit {
                 Exit::TimedOut => failure.hint("is a server running there?"),
                 _ => failure,

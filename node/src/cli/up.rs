@@ -28,7 +28,7 @@ const HTTP_PORT: u16 = 8080;
     metatopia up\n  \
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n\n\
-    Each server is a process of its own with a directory of its own, server-0 and on; what it \n\
+    Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped.")]
 pub(super) struct UpArgs {
     /// How many servers a new world has [default: 4].

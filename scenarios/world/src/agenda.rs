@@ -14,20 +14,14 @@ pub struct Agenda<E> {
 
 impl<E> Default for Agenda<E> {
     fn default() -> Self {
-        Self {
-            events: BTreeMap::new(),
-            planned: 0,
-        }
+        Self { events: BTreeMap::new(), planned: 0 }
     }
 }
 
 impl<E> Agenda<E> {
     /// Plans `event` for `at`, after everything already planned for the same moment.
     pub fn plan(&mut self, at: Duration, event: E) {
-        self.planned = self
-            .planned
-            .checked_add(1)
-            .expect("a run plans fewer than 2^64 events");
+        self.planned = self.planned.checked_add(1).expect("a run plans fewer than 2^64 events");
         self.events.insert((at, self.planned), event);
     }
 

@@ -75,9 +75,6 @@ impl Span {
     /// From `least` to `most` milliseconds.
     #[must_use]
     pub const fn ms(least: u64, most: u64) -> Self {
-        Self {
-            least: Duration::from_millis(least),
-            most: Duration::from_millis(most),
-        }
+        Self { least: Duration::from_millis(least), most: Duration::from_millis(most) }
     }
 }

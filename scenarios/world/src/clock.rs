@@ -27,15 +27,8 @@ impl Clock {
     /// When the rate would stop the clock or more than double its speed.
     #[must_use]
     pub fn new(offset_ms: i64, rate_ppm: i32) -> Self {
-        assert!(
-            i128::from(rate_ppm).abs() < PPM,
-            "a rate of {rate_ppm} ppm stops time"
-        );
-        Self {
-            offset_ms,
-            rate_ppm,
-            born: Duration::ZERO,
-        }
+        assert!(i128::from(rate_ppm).abs() < PPM, "a rate of {rate_ppm} ppm stops time");
+        Self { offset_ms, rate_ppm, born: Duration::ZERO }
     }
 
     /// What the server sees when the world's time is `at`.
@@ -56,8 +49,7 @@ impl Clock {
         let rate = PPM + i128::from(self.rate_ppm);
         let nanos = i128::try_from(monotonic.as_nanos()).expect("a run is short") * PPM;
         // Round up: a timer never fires before it is due.
-        self.born
-            .saturating_add(duration((nanos + rate - 1) / rate))
+        self.born.saturating_add(duration((nanos + rate - 1) / rate))
     }
 
     /// The process starts (again) at `at`.
@@ -95,10 +87,7 @@ mod tests {
 
                 let at = clock.moment(deadline);
 
-                assert!(
-                    clock.read(at).monotonic >= deadline,
-                    "rate {rate}, {nanos} ns"
-                );
+                assert!(clock.read(at).monotonic >= deadline, "rate {rate}, {nanos} ns");
             }
         }
         let fast = Clock::new(0, 100_000);

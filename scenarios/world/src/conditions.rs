@@ -49,32 +49,19 @@ impl Conditions {
         let mut world = Self::calm(0);
         world.links.delay = Span::ms(1, most);
         let mut some = |most: u64| {
-            if dice.below(3) == 0 {
-                0
-            } else {
-                dice.below(most) as u32
-            }
+            if dice.below(3) == 0 { 0 } else { dice.below(most) as u32 }
         };
         world.links.loss_ppm = some(120_000);
         world.links.duplicate_ppm = some(300_000);
         world.links.straggler_ppm = some(20_000);
-        world.sync = Span {
-            least: Duration::ZERO,
-            most: Duration::from_millis(some(12).into()),
-        };
+        world.sync = Span { least: Duration::ZERO, most: Duration::from_millis(some(12).into()) };
         world.sync_error_ppm = some(200);
-        world.job = Span {
-            least: Duration::ZERO,
-            most: Duration::from_millis(some(40).into()),
-        };
+        world.job = Span { least: Duration::ZERO, most: Duration::from_millis(some(40).into()) };
         world.links.straggle = Span::ms(50, 800);
         world.notices = dice.below(2) == 0;
         if dice.below(3) != 0 {
             let clock = |dice: &mut Dice| {
-                (
-                    dice.below(800) as i64 - 400,
-                    dice.below(100_000) as i32 - 50_000,
-                )
+                (dice.below(800) as i64 - 400, dice.below(100_000) as i32 - 50_000)
             };
             world.clocks = (0..servers).map(|_| clock(&mut dice)).collect();
         }
@@ -84,17 +71,8 @@ impl Conditions {
     /// The same world after its faults stopped: nothing is lost or delayed for long any more.
     #[must_use]
     pub fn healed(&self) -> Self {
-        let links = Links {
-            loss_ppm: 0,
-            duplicate_ppm: 0,
-            straggler_ppm: 0,
-            ..self.links
-        };
-        Self {
-            links,
-            sync_error_ppm: 0,
-            ..self.clone()
-        }
+        let links = Links { loss_ppm: 0, duplicate_ppm: 0, straggler_ppm: 0, ..self.links };
+        Self { links, sync_error_ppm: 0, ..self.clone() }
     }
 }
 
@@ -113,10 +91,7 @@ mod tests {
             ("sync errors", absent(|w| w.sync_error_ppm == 0)),
             ("odd clocks", absent(|w| w.clocks.is_empty())),
         ] {
-            assert!(
-                (70..=130).contains(&count),
-                "{kind}: absent in {count} of 300"
-            );
+            assert!((70..=130).contains(&count), "{kind}: absent in {count} of 300");
         }
         assert_eq!(worlds[7], Conditions::draw(7, 4), "a seed is one world");
         assert_ne!(worlds[7], worlds[8]);

@@ -79,12 +79,7 @@ impl Steps {
                 // Neighbouring points with one kind of tail get different times away. (A stride
                 // that shares a factor with the number of tails would never see some pairs.)
                 let down = down[(all.len() + all.len() / 3) % down.len()];
-                all.push(CrashPoint {
-                    seat,
-                    point,
-                    tail,
-                    down,
-                });
+                all.push(CrashPoint { seat, point, tail, down });
             }
         }
         all
@@ -100,21 +95,14 @@ mod tests {
     #[test]
     fn each_kind_of_tail_meets_each_time_away() {
         let down = [0, 3, 120].map(Duration::from_millis);
-        let steps = Steps {
-            changes: 9,
-            syncs: 9,
-            sends: 9,
-        };
+        let steps = Steps { changes: 9, syncs: 9, sends: 9 };
 
         let points = steps.crash_points(1, &down);
 
         assert_eq!(points.len(), 27 * 3);
         for tail in [Tail::Lost, Tail::Torn, Tail::Kept] {
-            let met: BTreeSet<_> = points
-                .iter()
-                .filter(|p| p.tail == tail)
-                .map(|p| p.down)
-                .collect();
+            let met: BTreeSet<_> =
+                points.iter().filter(|p| p.tail == tail).map(|p| p.down).collect();
             assert_eq!(met.len(), down.len(), "{tail:?}");
         }
     }

@@ -11,15 +11,19 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use metatopia_world::{Conditions, Links, Span};
+//! use metatopia_world::agreement::Scenario;
+//! use metatopia_world::{Conditions, Links, Order, Tail};
 //!
-//! let conditions = Conditions {
-//!     links: Links { loss_ppm: 50_000, ..Links::steady(20) },
-//!     sync: Span::ms(0, 5),
-//!     ..Conditions::calm(20)
-//! };
-//! assert_eq!(conditions.healed().links.loss_ppm, 0);
-//! assert_eq!(conditions.healed().sync.most, Duration::from_millis(5));
+//! let mut scenario = Scenario::new("an example", 7.into());
+//! scenario.conditions.links = Links { loss_ppm: 50_000, ..Links::steady(20) };
+//! let (tail, down) = (Tail::Torn, Duration::from_millis(80));
+//! scenario.orders = vec![(Duration::from_millis(300), Order::Crash { seat: 2, tail, down })];
+//!
+//! let outcome = scenario.play(10, Duration::from_secs(20));
+//!
+//! outcome.assert_sound();
+//! assert_eq!(outcome.crashes, 1);
+//! assert_eq!(outcome.digest, scenario.play(10, Duration::from_secs(20)).digest);
 //! ```
 #![forbid(unsafe_code)]
 
@@ -30,6 +34,7 @@ mod clock;
 mod cluster;
 mod conditions;
 mod crash;
+mod life;
 mod machine;
 mod network;
 pub mod replica;

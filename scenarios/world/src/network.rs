@@ -46,11 +46,7 @@ impl Network {
     /// A network without cuts.
     #[must_use]
     pub fn new(seed: u64, links: Links) -> Self {
-        Self {
-            links,
-            cut: BTreeSet::new(),
-            dice: Dice::new(seed, "network"),
-        }
+        Self { links, cut: BTreeSet::new(), dice: Dice::new(seed, "network") }
     }
 
     /// From now on links behave like this; frames under way keep their delays.
@@ -91,11 +87,7 @@ impl Network {
         if !self.reaches(from, to) || self.dice.happens(links.loss_ppm) {
             return Vec::new();
         }
-        let copies = if self.dice.happens(links.duplicate_ppm) {
-            2
-        } else {
-            1
-        };
+        let copies = if self.dice.happens(links.duplicate_ppm) { 2 } else { 1 };
         (0..copies).map(|_| self.delay()).collect()
     }
 
@@ -103,11 +95,7 @@ impl Network {
     pub fn delay(&mut self) -> Duration {
         let links = self.links;
         let held_up = self.dice.happens(links.straggler_ppm);
-        let extra = if held_up {
-            self.dice.within(links.straggle)
-        } else {
-            Duration::ZERO
-        };
+        let extra = if held_up { self.dice.within(links.straggle) } else { Duration::ZERO };
         self.dice.within(links.delay) + extra
     }
 }
@@ -143,11 +131,7 @@ mod tests {
 
     #[test]
     fn loss_and_duplication_come_about_as_often_as_told() {
-        let links = Links {
-            loss_ppm: 200_000,
-            duplicate_ppm: 100_000,
-            ..Links::steady(1)
-        };
+        let links = Links { loss_ppm: 200_000, duplicate_ppm: 100_000, ..Links::steady(1) };
         let mut network = Network::new(7, links);
         let (mut none, mut two) = (0, 0);
 
@@ -165,10 +149,7 @@ mod tests {
 
     #[test]
     fn a_wide_range_of_delays_reorders() {
-        let links = Links {
-            delay: Span::ms(1, 30),
-            ..Links::steady(1)
-        };
+        let links = Links { delay: Span::ms(1, 30), ..Links::steady(1) };
         let mut network = Network::new(3, links);
 
         let delays: Vec<_> = (0..20).flat_map(|_| network.deliver(0, 1)).collect();

@@ -21,11 +21,7 @@ impl Trace {
     #[must_use]
     pub fn new(written: bool) -> Self {
         let lines = written.then(VecDeque::new);
-        Self {
-            hasher: blake3::Hasher::new(),
-            events: 0,
-            lines,
-        }
+        Self { hasher: blake3::Hasher::new(), events: 0, lines }
     }
 
     /// Something of `kind` happened to the server in `seat`; `stamp` tells it from others.

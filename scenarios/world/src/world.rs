@@ -1,6 +1,5 @@
 //! The world itself: takes the next event, hands it to a server, and does what the server wants.
 
-use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
@@ -10,16 +9,14 @@ use metatopia_types::Digest;
 use crate::agenda::Agenda;
 use crate::chance::Dice;
 use crate::clock::Clock;
-use crate::cluster::{Cluster, FrameOf, Opened, Order, PeerOf, RequestOf, Scene};
+use crate::cluster::{Cluster, FrameOf, Order, RequestOf, Scene};
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Point, Steps, Tail};
+use crate::crash::{CrashPoint, Point, Steps};
+use crate::life::panicked;
 use crate::machine::{Input, Machine, Mark};
 use crate::network::Network;
 use crate::seat::{Life, Seat};
 use crate::trace::Trace;
-
-/// How long a server that stopped because a sync failed is away.
-const SYNC_ERROR_DOWN: Duration = Duration::from_millis(50);
 
 /// Servers of a cluster in one process, with virtual clocks, a seeded network and seeded disks.
 #[derive(Debug)]
@@ -43,32 +40,15 @@ pub struct World<C: Cluster> {
 #[derive(Debug)]
 pub(crate) enum Event<C: Cluster> {
     /// A frame arrives.
-    Frame {
-        to: usize,
-        from: usize,
-        frame: FrameOf<C>,
-    },
+    Frame { to: usize, from: usize, frame: FrameOf<C> },
     /// A timer of one life of a server is due.
-    Timer {
-        seat: usize,
-        life: Life,
-        id: <C::Server as Machine>::Timer,
-    },
+    Timer { seat: usize, life: Life, id: <C::Server as Machine>::Timer },
     /// A sync of one life of a server is done.
     Synced { seat: usize, life: Life },
     /// A job of one life of a server is done.
-    Done {
-        seat: usize,
-        life: Life,
-        job: <C::Server as Machine>::Job,
-    },
+    Done { seat: usize, life: Life, job: <C::Server as Machine>::Job },
     /// A server notices that a peer came or went.
-    Notice {
-        seat: usize,
-        peer: usize,
-        life: Life,
-        up: bool,
-    },
+    Notice { seat: usize, peer: usize, life: Life, up: bool },
     /// A client asks.
     Request { seat: usize, request: RequestOf<C> },
     /// Trouble, or the end of it.
@@ -189,10 +169,7 @@ impl<C: Cluster> World<C> {
 
     /// The files of a server that does not run, to prepare or damage them.
     pub fn disk_mut(&mut self, seat: usize) -> &mut MemoryDisk {
-        assert!(
-            self.seats[seat].server.is_none(),
-            "server {seat} has its files open"
-        );
+        assert!(self.seats[seat].server.is_none(), "server {seat} has its files open");
         &mut self.seats[seat].disk
     }
 
@@ -236,9 +213,8 @@ impl<C: Cluster> World<C> {
             Event::Frame { to, from, frame } => {
                 if self.seats[to].server.is_some() {
                     self.trace.note(self.now, to, "frame", &C::stamp(&frame));
-                    self.trace.write(self.now, to, || {
-                        format!("<- {from}: {}", C::describe(&frame))
-                    });
+                    self.trace
+                        .write(self.now, to, || format!("<- {from}: {}", C::describe(&frame)));
                     let from = self.cluster.peer(from);
                     self.hand(to, Input::Frame { from, frame });
                 }
@@ -253,12 +229,7 @@ impl<C: Cluster> World<C> {
                 self.trace.write(self.now, seat, || "job done".to_owned());
                 self.hand(seat, Input::Done(job));
             }
-            Event::Notice {
-                seat,
-                peer,
-                life,
-                up,
-            } => self.notice(seat, peer, life, up),
+            Event::Notice { seat, peer, life, up } => self.notice(seat, peer, life, up),
             Event::Request { seat, request } => {
                 if self.seats[seat].server.is_some() {
                     self.trace.note(self.now, seat, "request", &[]);
@@ -277,158 +248,9 @@ impl<C: Cluster> World<C> {
     pub(crate) fn carry_out_orders(&mut self) {
         while !self.orders.is_empty() {
             for (at, order) in std::mem::take(&mut self.orders) {
-                if at <= self.now {
-                    self.obey(order)
-                } else {
-                    self.plan(at, order)
-                }
+                if at <= self.now { self.obey(order) } else { self.plan(at, order) }
             }
         }
-    }
-
-    fn obey(&mut self, order: Order) {
-        self.trace.note(self.now, 0, "order", &[]);
-        self.trace.write(self.now, 0, || format!("== {order:?}"));
-        match order {
-            Order::Start(seat) => {
-                self.seats[seat].wanted = true;
-                if self.seats[seat].server.is_none() {
-                    self.open(seat);
-                }
-            }
-            Order::Crash { seat, tail, down } => self.crash(seat, tail, Some(down)),
-            Order::PowerLoss {
-                tail,
-                down,
-                stagger,
-            } => {
-                for seat in 0..self.seats.len() {
-                    let wait = stagger.saturating_mul(u32::try_from(seat).unwrap_or(u32::MAX));
-                    self.crash(seat, tail, Some(down.saturating_add(wait)));
-                }
-            }
-            Order::Kill(seat) => self.crash(seat, Tail::Lost, None),
-            Order::Cut(from, to) => self.network.cut(from, to),
-            Order::Split(group) => self.network.split(&group, self.seats.len()),
-            Order::Heal => self.network.heal(),
-            Order::Links(links) => self.network.set_links(links),
-            Order::SetClock(seat, ms) => self.clocks[seat].jump(ms),
-        }
-    }
-
-    fn open(&mut self, seat: usize) {
-        self.clocks[seat].restart(self.now);
-        let now = self.clocks[seat].read(self.now);
-        self.seats[seat].begin_life();
-        let (cluster, disk) = (&mut self.cluster, &mut self.seats[seat].disk);
-        let opened = panic::catch_unwind(AssertUnwindSafe(|| cluster.open(seat, now, disk)));
-        match opened.unwrap_or_else(|cause| Err(panicked(&*cause))) {
-            Ok(Opened { server, durable }) => {
-                self.seats[seat].server = Some(server);
-                self.seats[seat].synced = durable;
-                self.announce(seat, true);
-                self.drain(seat);
-            }
-            Err(reason) => self.halt(seat, &reason),
-        }
-    }
-
-    /// The process in `seat` dies; it starts again after `down`, or stays away.
-    pub(crate) fn crash(&mut self, seat: usize, tail: Tail, down: Option<Duration>) {
-        self.seats[seat].wanted = down.is_some();
-        if self.seats[seat].server.is_none() {
-            return;
-        }
-        self.crashes += 1;
-        self.trace.note(self.now, seat, "crash", &[]);
-        self.trace.write(self.now, seat, || {
-            format!("dies, tail {tail:?}, back after {down:?}")
-        });
-        self.watch(seat, |cluster, scene| cluster.died(scene));
-        self.announce(seat, false);
-        self.seats[seat].server = None;
-        tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
-        if let Some(down) = down {
-            self.plan(self.now.saturating_add(down), Order::Start(seat));
-        }
-    }
-
-    /// A failed sync: nobody knows what is on the disk, so the process must stop at once.
-    pub(crate) fn fail_sync(&mut self, seat: usize) {
-        self.crash(seat, Tail::Torn, Some(SYNC_ERROR_DOWN));
-    }
-
-    pub(crate) fn halt(&mut self, seat: usize, reason: &str) {
-        self.trace.note(self.now, seat, "halt", reason.as_bytes());
-        self.trace
-            .write(self.now, seat, || format!("halts: {reason}"));
-        self.watch(seat, |cluster, scene| cluster.halted(scene, reason));
-        self.seats[seat].wanted = false;
-        if self.seats[seat].server.is_some() {
-            self.announce(seat, false);
-            self.seats[seat].server = None;
-        }
-    }
-
-    /// Others notice after a while that the server in `seat` came or went, and it notices them.
-    fn announce(&mut self, seat: usize, up: bool) {
-        if !self.conditions.notices {
-            return;
-        }
-        let life = self.seats[seat].life;
-        for other in 0..self.seats.len() {
-            if other == seat || self.seats[other].server.is_none() {
-                continue;
-            }
-            let delay = self.network.delay();
-            self.agenda.plan(
-                self.now + delay,
-                Event::Notice {
-                    seat: other,
-                    peer: seat,
-                    life,
-                    up,
-                },
-            );
-            if up {
-                let life = self.seats[other].life;
-                let notice = Event::Notice {
-                    seat,
-                    peer: other,
-                    life,
-                    up,
-                };
-                self.agenda.plan(self.now + delay, notice);
-            }
-        }
-    }
-
-    fn notice(&mut self, seat: usize, peer: usize, life: Life, up: bool) {
-        // News of an earlier life that took longer than news of a later one is no news.
-        if self.seats[seat].server.is_none() || self.seats[peer].life != life {
-            return;
-        }
-        if up && self.seats[peer].server.is_none() {
-            return;
-        }
-        self.trace.note(
-            self.now,
-            seat,
-            if up { "peer up" } else { "peer down" },
-            &[],
-        );
-        self.trace.write(self.now, seat, || {
-            format!("peer {peer} {}", if up { "up" } else { "down" })
-        });
-        let name: PeerOf<C> = self.cluster.peer(peer);
-        self.hand(
-            seat,
-            if up {
-                Input::PeerUp(name)
-            } else {
-                Input::PeerDown(name)
-            },
-        );
     }
 
     /// Gives one input to a server and does what it wants done.
@@ -465,17 +287,13 @@ impl<C: Cluster> World<C> {
 
     fn end_sync(&mut self, seat: usize) {
         if self.disk_dice.happens(self.conditions.sync_error_ppm) {
-            self.trace
-                .write(self.now, seat, || "a sync fails".to_owned());
+            self.trace.write(self.now, seat, || "a sync fails".to_owned());
             self.fail_sync(seat);
             return;
         }
         let (request, mark) = self.seats[seat].end_sync();
-        self.trace
-            .note(self.now, seat, "synced", &mark.0.to_le_bytes());
-        self.trace.write(self.now, seat, || {
-            format!("log is durable up to {}", mark.0)
-        });
+        self.trace.note(self.now, seat, "synced", &mark.0.to_le_bytes());
+        self.trace.write(self.now, seat, || format!("log is durable up to {}", mark.0));
         self.die_if_due(seat, Point::Sync(self.seats[seat].steps.syncs));
         if self.seats[seat].server.is_none() {
             return;
@@ -490,8 +308,7 @@ impl<C: Cluster> World<C> {
         if self.seats[seat].begin_sync() {
             let took = self.disk_dice.within(self.conditions.sync);
             let life = self.seats[seat].life;
-            self.agenda
-                .plan(self.now + took, Event::Synced { seat, life });
+            self.agenda.plan(self.now + took, Event::Synced { seat, life });
         }
     }
 
@@ -500,11 +317,4 @@ impl<C: Cluster> World<C> {
     pub fn durable(&self, seat: usize) -> Mark {
         self.seats[seat].synced
     }
-}
-
-/// What a server said when it failed an assertion.
-fn panicked(cause: &(dyn Any + Send)) -> String {
-    let text = cause.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| cause.downcast_ref::<&str>().copied());
-    format!("panicked: {}", text.unwrap_or("without a word"))
 }

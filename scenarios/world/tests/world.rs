@@ -38,10 +38,7 @@ impl Machine for Diary {
                 self.entries.push(entry);
                 let length = self.entries.len() as u64;
                 let (after, end) = (Mark(length), Position(length));
-                let begins = NewSegment {
-                    seal: None,
-                    header: Vec::new(),
-                };
+                let begins = NewSegment { seal: None, header: Vec::new() };
                 let write = Write {
                     file: DIARY,
                     begins: (length == 1).then_some(begins),
@@ -51,23 +48,9 @@ impl Machine for Diary {
                 };
                 self.effects.extend([
                     Effect::Change(FileChange::Append(write)),
-                    Effect::Sync {
-                        request: SyncRequest {
-                            file: DIARY,
-                            length,
-                            end,
-                        },
-                        mark: after,
-                    },
-                    Effect::Send {
-                        to: To::All,
-                        frame: entry,
-                        after,
-                    },
-                    Effect::Tell {
-                        report: entry,
-                        after,
-                    },
+                    Effect::Sync { request: SyncRequest { file: DIARY, length, end }, mark: after },
+                    Effect::Send { to: To::All, frame: entry, after },
+                    Effect::Tell { report: entry, after },
                     Effect::Begin(entry),
                 ]);
             }
@@ -118,10 +101,7 @@ impl Cluster for Diaries {
             return Err("the diary is damaged".to_owned());
         }
         let durable = Mark(entries.len() as u64);
-        let mut server = Diary {
-            entries,
-            ..Diary::default()
-        };
+        let mut server = Diary { entries, ..Diary::default() };
         server.wake_later(now);
         Ok(Opened { server, durable })
     }
@@ -160,14 +140,7 @@ fn stormy(seed: u64) -> World<Diaries> {
     }
     for (ms, seat) in [(100, 1), (333, 2), (340, 1), (700, 0)] {
         let down = Duration::from_millis(40);
-        world.plan(
-            Duration::from_millis(ms),
-            Order::Crash {
-                seat,
-                tail: Tail::Lost,
-                down,
-            },
-        );
+        world.plan(Duration::from_millis(ms), Order::Crash { seat, tail: Tail::Lost, down });
     }
     world.run_until(2 * SECOND);
     world
@@ -192,20 +165,13 @@ fn what_was_told_survives_the_loss_of_unsynced_bytes() {
         let mut world = stormy(seed);
         world.plan(
             2 * SECOND,
-            Order::PowerLoss {
-                tail: Tail::Lost,
-                down: SECOND,
-                stagger: Duration::ZERO,
-            },
+            Order::PowerLoss { tail: Tail::Lost, down: SECOND, stagger: Duration::ZERO },
         );
         world.run_until(4 * SECOND);
 
         for (seat, entry) in &world.cluster.told {
             let diary = world.disk(*seat).bytes(DIARY).unwrap_or_default();
-            assert!(
-                diary.contains(entry),
-                "seed {seed}: server {seat} forgot {entry}"
-            );
+            assert!(diary.contains(entry), "seed {seed}: server {seat} forgot {entry}");
         }
         told += world.cluster.told.len();
     }
@@ -215,27 +181,11 @@ fn what_was_told_survives_the_loss_of_unsynced_bytes() {
 #[test]
 fn without_the_barrier_something_told_is_forgotten() {
     let forgets = |seed| {
-        let conditions = Conditions {
-            sync: Span::exactly_ms(5),
-            ..Conditions::calm(5)
-        };
-        let mut world = diaries(
-            seed,
-            Conditions {
-                barrier: false,
-                ..conditions
-            },
-        );
+        let conditions = Conditions { sync: Span::exactly_ms(5), ..Conditions::calm(5) };
+        let mut world = diaries(seed, Conditions { barrier: false, ..conditions });
         world.request(SECOND, 0, 7);
         let at = SECOND + Duration::from_millis(2);
-        world.plan(
-            at,
-            Order::Crash {
-                seat: 0,
-                tail: Tail::Lost,
-                down: SECOND,
-            },
-        );
+        world.plan(at, Order::Crash { seat: 0, tail: Tail::Lost, down: SECOND });
         world.run_until(3 * SECOND);
         assert_eq!(world.cluster.told, [(0, 7)]);
         world.disk(0).bytes(DIARY) == Some(&[])
@@ -246,10 +196,7 @@ fn without_the_barrier_something_told_is_forgotten() {
 
 #[test]
 fn words_wait_for_the_disk_and_then_for_the_network() {
-    let conditions = Conditions {
-        sync: Span::exactly_ms(7),
-        ..Conditions::calm(20)
-    };
+    let conditions = Conditions { sync: Span::exactly_ms(7), ..Conditions::calm(20) };
     let mut world = diaries(1, conditions);
     world.request(SECOND, 0, 9);
 
@@ -268,47 +215,25 @@ fn a_crash_point_stops_a_server_right_there() {
     let run = |point| {
         let mut world = diaries(1, Conditions::calm(1));
         let down = Duration::from_millis(100);
-        world.crash_at(CrashPoint {
-            seat: 0,
-            point,
-            tail: Tail::Lost,
-            down,
-        });
+        world.crash_at(CrashPoint { seat: 0, point, tail: Tail::Lost, down });
         world.request(SECOND, 0, 5);
         world.run_until(3 * SECOND);
-        let heard: Vec<_> = (1..4)
-            .map(|s| world.server(s).unwrap().heard.len())
-            .collect();
-        (
-            world.server(0).unwrap().entries.len(),
-            heard,
-            world.crashes(),
-        )
+        let heard: Vec<_> = (1..4).map(|s| world.server(s).unwrap().heard.len()).collect();
+        (world.server(0).unwrap().entries.len(), heard, world.crashes())
     };
 
     assert_eq!(run(Point::Change(1)), (0, vec![0, 0, 0], 1));
     assert_eq!(run(Point::Sync(1)), (1, vec![0, 0, 0], 1));
     assert_eq!(run(Point::Send(1)), (1, vec![1, 0, 0], 1));
     assert_eq!(run(Point::Send(2)), (1, vec![1, 1, 0], 1));
-    assert_eq!(
-        run(Point::Send(4)),
-        (1, vec![1, 1, 1], 0),
-        "there is no fourth"
-    );
+    assert_eq!(run(Point::Send(4)), (1, vec![1, 1, 1], 0), "there is no fourth");
 }
 
 #[test]
 fn timers_of_a_dead_process_never_ring() {
     let mut world = diaries(1, Conditions::calm(1));
     let at = Duration::from_millis(350);
-    world.plan(
-        at,
-        Order::Crash {
-            seat: 2,
-            tail: Tail::Kept,
-            down: Duration::ZERO,
-        },
-    );
+    world.plan(at, Order::Crash { seat: 2, tail: Tail::Kept, down: Duration::ZERO });
 
     world.run_until(SECOND);
 
@@ -320,36 +245,20 @@ fn timers_of_a_dead_process_never_ring() {
 #[test]
 fn servers_notice_who_died_and_who_came_back() {
     let mut world = diaries(1, Conditions::calm(10));
-    world.plan(
-        SECOND,
-        Order::Crash {
-            seat: 3,
-            tail: Tail::Kept,
-            down: SECOND,
-        },
-    );
+    world.plan(SECOND, Order::Crash { seat: 3, tail: Tail::Kept, down: SECOND });
 
     world.run_until(SECOND - Duration::from_millis(1));
-    assert_eq!(
-        world.server(0).unwrap().peers,
-        BTreeMap::from([(1, true), (2, true), (3, true)])
-    );
+    assert_eq!(world.server(0).unwrap().peers, BTreeMap::from([(1, true), (2, true), (3, true)]));
     world.run_until(SECOND + Duration::from_millis(10));
     assert!(!world.server(0).unwrap().peers[&3]);
     world.run_until(3 * SECOND);
     assert!(world.server(0).unwrap().peers[&3]);
-    assert_eq!(
-        world.server(3).unwrap().peers,
-        BTreeMap::from([(0, true), (1, true), (2, true)])
-    );
+    assert_eq!(world.server(3).unwrap().peers, BTreeMap::from([(0, true), (1, true), (2, true)]));
 }
 
 #[test]
 fn a_fast_clock_rings_earlier() {
-    let conditions = Conditions {
-        clocks: vec![(0, 0), (0, 100_000)],
-        ..Conditions::calm(1)
-    };
+    let conditions = Conditions { clocks: vec![(0, 0), (0, 100_000)], ..Conditions::calm(1) };
     let mut world = diaries(1, conditions);
 
     world.run_until(10 * SECOND);
@@ -360,13 +269,7 @@ fn a_fast_clock_rings_earlier() {
 
 #[test]
 fn a_failed_sync_ends_the_process_before_anything_is_told() {
-    let mut world = diaries(
-        1,
-        Conditions {
-            sync_error_ppm: 1_000_000,
-            ..Conditions::calm(1)
-        },
-    );
+    let mut world = diaries(1, Conditions { sync_error_ppm: 1_000_000, ..Conditions::calm(1) });
     world.request(SECOND, 1, 4);
 
     world.run_until(2 * SECOND);
@@ -397,9 +300,7 @@ fn healing_ends_every_trouble() {
     world.run_until(3 * SECOND);
     world.heal();
     let heard = |world: &World<Diaries>| -> Vec<usize> {
-        (0..4)
-            .map(|seat| world.server(seat).unwrap().heard.len())
-            .collect()
+        (0..4).map(|seat| world.server(seat).unwrap().heard.len()).collect()
     };
     world.run_until(4 * SECOND);
     let before = heard(&world);
@@ -408,53 +309,28 @@ fn healing_ends_every_trouble() {
     world.run_until(5 * SECOND);
 
     let after = heard(&world);
-    assert_eq!(
-        after,
-        [before[0] + 1, before[1], before[2] + 1, before[3] + 1]
-    );
+    assert_eq!(after, [before[0] + 1, before[1], before[2] + 1, before[3] + 1]);
 }
 
 #[test]
 fn jobs_of_one_server_run_one_after_the_other() {
-    let mut world = diaries(
-        1,
-        Conditions {
-            job: Span::exactly_ms(30),
-            ..Conditions::calm(1)
-        },
-    );
+    let mut world = diaries(1, Conditions { job: Span::exactly_ms(30), ..Conditions::calm(1) });
     for entry in 1..=3 {
         world.request(SECOND, 0, entry);
     }
 
     world.run_until(2 * SECOND);
 
-    let done: Vec<_> = world
-        .trace()
-        .lines()
-        .filter(|l| l.contains("job done"))
-        .collect();
+    let done: Vec<_> = world.trace().lines().filter(|l| l.contains("job done")).collect();
     let at = |line: &str| line.trim_start().split(' ').next().unwrap().to_owned();
-    assert_eq!(
-        done.iter().map(|l| at(l)).collect::<Vec<_>>(),
-        ["1.030s", "1.060s", "1.090s"]
-    );
+    assert_eq!(done.iter().map(|l| at(l)).collect::<Vec<_>>(), ["1.030s", "1.060s", "1.090s"]);
 }
 
 #[test]
 fn lossy_links_lose_and_steady_links_do_not() {
     let heard = |loss_ppm| {
-        let links = Links {
-            loss_ppm,
-            ..Links::steady(3)
-        };
-        let mut world = diaries(
-            1,
-            Conditions {
-                links,
-                ..Conditions::calm(3)
-            },
-        );
+        let links = Links { loss_ppm, ..Links::steady(3) };
+        let mut world = diaries(1, Conditions { links, ..Conditions::calm(3) });
         for entry in 1..=200 {
             world.request(Duration::from_millis(10 * u64::from(entry)), 0, entry);
         }

@@ -113,11 +113,6 @@ impl Ledger {
         &self.state
     }
 
-    /// The turns that wait to be applied, in order.
-    pub fn to_apply(&self) -> impl Iterator<Item = &Turn> {
-        self.decided.iter()
-    }
-
     /// The set that the last applied turn fixed.
     #[must_use]
     pub fn newest_set(&self) -> ValidatorSet {
@@ -131,12 +126,6 @@ impl Ledger {
     /// A client's act waits to be proposed.
     pub fn submit(&mut self, act: SignedEnvelope) {
         self.waiting.push(act);
-    }
-
-    /// Whether anything waits to be proposed.
-    #[must_use]
-    pub fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
     }
 
     fn lanes_after_decided(&self) -> Lanes<'_> {

@@ -184,12 +184,6 @@ impl Oracle {
         self.words.heights_of(self.names[seat], since)
     }
 
-    /// How many vote at a height, as far as turns were told.
-    #[must_use]
-    pub fn voters_at(&self, height: Height) -> Option<usize> {
-        self.electorate.size(height)
-    }
-
     /// A process died, before its disk changes.
     pub(crate) fn saw_death(&mut self, seat: usize, disk: &MemoryDisk) {
         self.journals[seat].note_death(disk);

@@ -34,8 +34,6 @@ pub struct Outcome {
     pub decided: Vec<Decided>,
     /// Proposals of a turn that had a quorum of prevotes before.
     pub proposed_again: u64,
-    /// Votes for nothing.
-    pub nil_votes: u64,
     /// Rounds in which an ambush cut witnesses off.
     pub sprung: usize,
     /// Who stopped for good, and why.

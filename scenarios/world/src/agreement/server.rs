@@ -144,12 +144,6 @@ impl Server {
         self.agreement.height().minus(1).unwrap_or_default()
     }
 
-    /// The decision of a height.
-    #[must_use]
-    pub fn decision(&self, height: Height) -> Option<&Arc<Decision>> {
-        self.decisions.get(&height)
-    }
-
     /// What a joiner needs, for the newest state that has a proof: the proof, and the state.
     #[must_use]
     pub fn serve_join(&self) -> Option<(JoinPack, LedgerState)> {

@@ -56,8 +56,6 @@ pub struct Servers {
     pub halts: Vec<(usize, String)>,
     /// Proposals with the round of an earlier quorum of prevotes that left honest servers.
     pub proposed_again: u64,
-    /// Votes for nothing in place of a turn that left honest servers.
-    pub nil_votes: u64,
     villains: BTreeMap<usize, Villain>,
 }
 
@@ -76,7 +74,6 @@ impl Servers {
             may_halt: Vec::new(),
             halts: Vec::new(),
             proposed_again: 0,
-            nil_votes: 0,
             villains: liars
                 .iter()
                 .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
@@ -94,14 +91,6 @@ impl Servers {
 
     fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
         self.oracle.watch_clocks(scene.at, |seat| scene.wall(seat));
-    }
-
-    fn count(&mut self, message: &Message) {
-        match message {
-            Message::Proposal(p) if p.message.valid_round.is_some() => self.proposed_again += 1,
-            Message::Vote(v) if v.message.header.is_none() => self.nil_votes += 1,
-            _ => {}
-        }
     }
 
     /// A vote that left for one peer and for no other is the worst moment to die.
@@ -194,7 +183,8 @@ impl Cluster for Servers {
         if self.oracle.is_honest(from) {
             self.watch_clocks(scene);
             self.oracle.saw_message(from, frame, scene.disk);
-            self.count(frame);
+            let again = matches!(frame, Message::Proposal(p) if p.message.valid_round.is_some());
+            self.proposed_again += u64::from(again);
             self.perhaps_die(scene, frame);
         }
         if self.ambush.as_mut().is_some_and(|ambush| !ambush.lets_pass(scene.at, from, to, frame)) {

@@ -215,7 +215,6 @@ impl Stage {
             evidence: cluster.oracle.evidence().clone(),
             decided: cluster.decided.clone(),
             proposed_again: cluster.proposed_again,
-            nil_votes: cluster.nil_votes,
             sprung: cluster.ambush.as_ref().map_or(0, Ambush::sprung),
             halts: cluster.halts.clone(),
             acts: cluster.oracle.history().turns().map(|turn| turn.body.acts().len()).sum(),

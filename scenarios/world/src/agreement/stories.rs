@@ -16,7 +16,7 @@ use super::setting::Flaw;
 
 pub use crashes::{CrashSetting, crash_settings};
 pub use liars::lies;
-pub use people::{Crowd, crowd_of, join_refusals};
+pub use people::{Crowd, crowd_of, grow_and_shrink, join_refusals};
 pub use weather::pace;
 
 /// The seat that goes another way in a world of the story "a diverged server", and the outcome.

@@ -37,8 +37,11 @@ pub(crate) struct Lanes {
     out: BTreeMap<PublicKey, (Stream, u64)>,
     /// What came of the newest stream of each server: how many frames in order, and those that
     /// overtook others.
-    into: BTreeMap<PublicKey, (Stream, u64, BTreeMap<u64, Rc<[u8]>>)>,
+    into: BTreeMap<PublicKey, (Stream, u64, Overtakers)>,
 }
+
+/// Frames that overtook others, by their place in the stream.
+type Overtakers = BTreeMap<u64, Rc<[u8]>>;
 
 /// A connection came or went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

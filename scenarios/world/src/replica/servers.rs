@@ -87,7 +87,7 @@ impl Servers {
         }
     }
 
-    fn to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
+    fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
         let seat = scene.seat;
         if let Ok(message) = decode_server(&frame) {
             if let ServerMessage::Receipt { receipt, .. } = &message {
@@ -146,7 +146,7 @@ impl Cluster for Servers {
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
         let seat = scene.seat;
         match report {
-            Report::ToClient { client, frame } => self.to_client(scene, client, frame),
+            Report::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
             Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
             Report::Applied(applied) => self.oracle.saw_applied(scene.at, seat, &applied),
             Report::Answer { token, answer } => {

@@ -123,8 +123,8 @@ pub fn dying_proposers(seed: u64) -> Account {
 #[must_use]
 pub fn proposing(stage: &Stage) -> Option<usize> {
     let seats = 0..stage.world.seats();
-    let said = seats.filter_map(|seat| stage.world.server(seat)?.status()?.proposer);
-    let proposer = said.last()?;
+    let mut said = seats.filter_map(|seat| stage.world.server(seat)?.status()?.proposer);
+    let proposer = said.next_back()?;
     (0..stage.world.seats()).find(|seat| stage.setting().name(*seat) == proposer)
 }
 

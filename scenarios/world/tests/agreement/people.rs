@@ -1,13 +1,31 @@
 //! Servers that join, leave, follow and forget.
 
+use std::time::Duration;
+
 use metatopia_consensus::JoinError;
-use metatopia_world::agreement::stories::{join_refusals, story};
+use metatopia_world::agreement::stories::{grow_and_shrink, join_refusals, story};
 
 #[test]
 fn four_servers_become_seven_and_five_while_some_crash() {
     let tally = story("growing and shrinking").check(10);
 
     assert!(tally.crashes >= 100, "{} crashes", tally.crashes);
+}
+
+#[test]
+fn whoever_is_elected_votes_and_whoever_left_does_not() {
+    let crowd = grow_and_shrink(3.into());
+
+    assert_eq!(crowd.sizes, [4, 5, 6, 7, 6, 5]);
+    let oracle = &crowd.stage.world.cluster.oracle;
+    let last = |seat| oracle.voted_since(seat, Duration::ZERO).last().copied().unwrap();
+    let top = (0..7).map(last).max().unwrap();
+    for (seat, votes) in
+        [(0, false), (1, false), (2, true), (3, true), (4, true), (5, true), (6, true)]
+    {
+        assert_eq!(last(seat).plus(4) > top, votes, "server {seat}: {:?} of {top:?}", last(seat));
+    }
+    crowd.finish().assert_sound();
 }
 
 #[test]

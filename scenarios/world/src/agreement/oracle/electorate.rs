@@ -87,9 +87,4 @@ impl Electorate {
     pub(crate) fn has_voted_outside(&self, name: &PublicKey, height: Height) -> bool {
         self.sets.get(&height).is_some_and(|set| !set.contains_key(name))
     }
-
-    /// How many vote at a height.
-    pub(crate) fn size(&self, height: Height) -> Option<usize> {
-        self.sets.get(&height).map(BTreeMap::len)
-    }
 }

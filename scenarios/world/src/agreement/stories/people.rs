@@ -143,8 +143,9 @@ impl Crowd {
     }
 }
 
-/// 4, 5, 6, 7, 6, 5.
-fn grow_and_shrink(seed: Seed) -> Crowd {
+/// 4, 5, 6, 7, 6, 5 voters, with crashes meanwhile.
+#[must_use]
+pub fn grow_and_shrink(seed: Seed) -> Crowd {
     let mut crowd = crowd_of("growing and shrinking", seed, 7);
     let mut dice = Dice::new(seed.number, "people");
     for seat in 4..7 {
@@ -162,7 +163,6 @@ fn grow_and_shrink(seed: Seed) -> Crowd {
     crowd.order(Order::Kill(1));
     let (tail, down) = (Tail::Torn, Duration::from_millis(20));
     crowd.order(Order::PowerLoss { tail, down, stagger: Duration::from_millis(7) });
-    crowd.order(Order::Kill(1));
     crowd.go_on(10);
     crowd
 }

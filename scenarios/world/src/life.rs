@@ -1,0 +1,137 @@
+//! How processes come and go in a world, and who notices.
+
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe};
+use std::time::Duration;
+
+use crate::cluster::{Cluster, Opened, Order, PeerOf};
+use crate::crash::Tail;
+use crate::machine::Input;
+use crate::seat::Life;
+use crate::world::{Event, World};
+
+/// How long a server that stopped because a sync failed is away.
+const SYNC_ERROR_DOWN: Duration = Duration::from_millis(50);
+
+impl<C: Cluster> World<C> {
+    pub(crate) fn obey(&mut self, order: Order) {
+        self.trace.note(self.now, 0, "order", &[]);
+        self.trace.write(self.now, 0, || format!("== {order:?}"));
+        match order {
+            Order::Start(seat) => {
+                self.seats[seat].wanted = true;
+                if self.seats[seat].server.is_none() {
+                    self.open(seat);
+                }
+            }
+            Order::Crash { seat, tail, down } => self.crash(seat, tail, Some(down)),
+            Order::PowerLoss { tail, down, stagger } => {
+                for seat in 0..self.seats.len() {
+                    let wait = stagger.saturating_mul(u32::try_from(seat).unwrap_or(u32::MAX));
+                    self.crash(seat, tail, Some(down.saturating_add(wait)));
+                }
+            }
+            Order::Kill(seat) => self.crash(seat, Tail::Lost, None),
+            Order::Cut(from, to) => self.network.cut(from, to),
+            Order::Split(group) => self.network.split(&group, self.seats.len()),
+            Order::Heal => self.network.heal(),
+            Order::Links(links) => self.network.set_links(links),
+            Order::SetClock(seat, ms) => self.clocks[seat].jump(ms),
+        }
+    }
+
+    fn open(&mut self, seat: usize) {
+        self.clocks[seat].restart(self.now);
+        let now = self.clocks[seat].read(self.now);
+        self.seats[seat].begin_life();
+        let (cluster, disk) = (&mut self.cluster, &mut self.seats[seat].disk);
+        let opened = panic::catch_unwind(AssertUnwindSafe(|| cluster.open(seat, now, disk)));
+        match opened.unwrap_or_else(|cause| Err(panicked(&*cause))) {
+            Ok(Opened { server, durable }) => {
+                self.seats[seat].server = Some(server);
+                self.seats[seat].synced = durable;
+                self.announce(seat, true);
+                self.drain(seat);
+            }
+            Err(reason) => self.halt(seat, &reason),
+        }
+    }
+
+    /// The process in `seat` dies; it starts again after `down`, or stays away.
+    pub(crate) fn crash(&mut self, seat: usize, tail: Tail, down: Option<Duration>) {
+        if down.is_none() {
+            self.seats[seat].wanted = false;
+        }
+        if self.seats[seat].server.is_none() {
+            return;
+        }
+        self.crashes += 1;
+        self.trace.note(self.now, seat, "crash", &[]);
+        self.trace.write(self.now, seat, || format!("dies, tail {tail:?}, back after {down:?}"));
+        self.watch(seat, |cluster, scene| cluster.died(scene));
+        self.announce(seat, false);
+        self.seats[seat].server = None;
+        tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
+        if let Some(down) = down {
+            self.plan(self.now.saturating_add(down), Order::Start(seat));
+        }
+    }
+
+    /// A failed sync: nobody knows what is on the disk, so the process must stop at once.
+    pub(crate) fn fail_sync(&mut self, seat: usize) {
+        self.crash(seat, Tail::Torn, Some(SYNC_ERROR_DOWN));
+    }
+
+    pub(crate) fn halt(&mut self, seat: usize, reason: &str) {
+        self.trace.note(self.now, seat, "halt", reason.as_bytes());
+        self.trace.write(self.now, seat, || format!("halts: {reason}"));
+        self.watch(seat, |cluster, scene| cluster.halted(scene, reason));
+        self.seats[seat].wanted = false;
+        if self.seats[seat].server.is_some() {
+            self.announce(seat, false);
+            self.seats[seat].server = None;
+        }
+    }
+
+    /// Others notice after a while that the server in `seat` came or went, and it notices them.
+    fn announce(&mut self, seat: usize, up: bool) {
+        if !self.conditions.notices {
+            return;
+        }
+        let life = self.seats[seat].life;
+        for other in 0..self.seats.len() {
+            if other == seat || self.seats[other].server.is_none() {
+                continue;
+            }
+            let delay = self.network.delay();
+            self.agenda.plan(self.now + delay, Event::Notice { seat: other, peer: seat, life, up });
+            if up {
+                let life = self.seats[other].life;
+                let notice = Event::Notice { seat, peer: other, life, up };
+                self.agenda.plan(self.now + delay, notice);
+            }
+        }
+    }
+
+    pub(crate) fn notice(&mut self, seat: usize, peer: usize, life: Life, up: bool) {
+        // News of an earlier life that took longer than news of a later one is no news.
+        if self.seats[seat].server.is_none() || self.seats[peer].life != life {
+            return;
+        }
+        if up && self.seats[peer].server.is_none() {
+            return;
+        }
+        self.trace.note(self.now, seat, if up { "peer up" } else { "peer down" }, &[]);
+        self.trace
+            .write(self.now, seat, || format!("peer {peer} {}", if up { "up" } else { "down" }));
+        let name: PeerOf<C> = self.cluster.peer(peer);
+        self.hand(seat, if up { Input::PeerUp(name) } else { Input::PeerDown(name) });
+    }
+}
+
+/// What a server said when it failed an assertion.
+pub(crate) fn panicked(cause: &(dyn Any + Send)) -> String {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| cause.downcast_ref::<&str>().copied());
+    format!("panicked: {}", text.unwrap_or("without a word"))
+}
