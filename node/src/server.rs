@@ -142,8 +142,13 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let clock = Clock::default();
     let config = replica_config(&genesis, encoded, signer, fresh_key);
     let Kept { store, base, world, records, .. } = kept;
-    let replica = Replica::open(config, base, world, records, clock.now()).map_err(|source| {
-        ServerError::Records { path: settings.data_dir.clone(), source: Box::new(source) }
+    let past = storage::decisions_up_to(&store, base.height).map_err(|source| {
+        ServerError::Log { path: settings.data_dir.clone(), source: Box::new(source) }
+    })?;
+    let replica = Replica::open(config, base, world, past, records, clock.now());
+    let replica = replica.map_err(|source| ServerError::Records {
+        path: settings.data_dir.clone(),
+        source: Box::new(source),
     })?;
     let Threads { orders, stored, jobs, applied, disk } = start_threads(store)?;
     let metrics = Arc::new(Metrics::default());

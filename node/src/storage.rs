@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, io, thread};
 
 use metatopia_consensus::{Decision, Position, Record};
-use metatopia_replica::{Reader, find_decisions, payloads_after};
+use metatopia_replica::{Reader, decisions, find_decisions, payloads_after, recall_from};
 use metatopia_store::{AppendError, ReadError, Snapshot, Store, SyncError, put_snapshot};
 use metatopia_types::Height;
 use tokio::sync::mpsc;
@@ -137,6 +137,19 @@ fn work(
 
 fn load(store: &Store<RealDisk>, from: Height, count: u32) -> Result<Vec<Decision>, ReadError> {
     Ok(find_decisions(records_after(store, from)?, from, count))
+}
+
+/// The decided turns up to `base` that clients may still ask for.
+///
+/// # Errors
+/// When the place of the first cannot be found.
+pub fn decisions_up_to(
+    store: &Store<RealDisk>,
+    base: Height,
+) -> Result<impl Iterator<Item = Decision> + '_, ReadError> {
+    let from = recall_from(base);
+    let records = records_after(store, from)?;
+    Ok(decisions(records, from).take_while(move |decision| decision.height() <= base))
 }
 
 /// The records from a little before the decision of `height` on, for reading turns back. Reading

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use metatopia_protocol::{ServerMessage, Submission, SubmitRefusal};
+use metatopia_protocol::{
+    Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
+};
 use metatopia_types::{Act, Envelope, Evidence, Sign, Verify, limits};
 
 use crate::{
-    ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
-    answers::receipt,
-    archive::Place,
+    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
     ledger::Ledger,
     mempool::{Gate, Origin},
 };
@@ -18,11 +18,11 @@ impl Replica {
     pub(crate) fn submit(&mut self, client: ClientId, submission: Submission) {
         let act = submission.act.id();
         let envelope = &submission.act.envelope;
-        let key = (envelope.author, envelope.lane, envelope.seq);
+        let (author, lane, seq) = (envelope.author, envelope.lane, envelope.seq);
         // A repeated act that was decided meanwhile gets its receipt again.
-        let decided = self.archive.place(key.0, key.1, key.2).filter(|place| place.act == act);
-        if let Some(place) = decided {
-            return self.receipt_again(client, place);
+        let decided = self.archive.place(author, lane, seq).filter(|place| place.act == act);
+        if decided.is_some() {
+            return self.ask(Asker::Again(client), Question::Receipt { author, lane, seq });
         }
         let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
         // What came from another server may not have come to all of them before that one died; later
@@ -44,23 +44,21 @@ impl Replica {
         self.effects.push_back(Effect::Traced { act, stage });
     }
 
-    /// The receipt once more, if the turn is still in memory; the client can always ask for it.
-    fn receipt_again(&mut self, client: ClientId, place: Place) {
-        let decision = self.agreement.decision(place.height).cloned();
-        let Some(receipt) = decision.and_then(|d| receipt(&d, place.index)) else {
+    /// The receipt once more, and the outcome if that is known, or once it is.
+    pub(crate) fn receipt_again(&mut self, client: ClientId, answer: Answer) {
+        // With too much to do there is no answer; the client sends the act again anyway.
+        let Answer::Receipt(found) = answer else {
             return;
         };
-        let Place { act, height, .. } = place;
+        let ReceiptAnswer { act, receipt, outcome } = *found;
+        let (act, height) = (act.id(), receipt.header.height);
         let message = ServerMessage::Receipt { act, receipt: Box::new(receipt) };
         self.sessions.send(client, Delivery::Reliable, &message);
-        match place.outcome {
-            Some(outcome) => {
-                let message = ServerMessage::Outcome { act, height, outcome };
-                self.sessions.send(client, Delivery::Reliable, &message);
-            }
-            None => {
-                self.owed.insert(act, client);
-            }
+        if let Some(outcome) = outcome {
+            let message = ServerMessage::Outcome { act, height, outcome };
+            self.sessions.send(client, Delivery::Reliable, &message);
+        } else if height > self.applied_height() {
+            self.owed.insert(act, client);
         }
     }
 

@@ -65,12 +65,7 @@ impl Archive {
     /// A turn was applied.
     pub(crate) fn applied(&mut self, result: &Applied, proof: Option<StateProof>) {
         let (height, root) = (result.height, result.root);
-        let keys = self.by_height.get(&height).into_iter().flatten();
-        for (key, outcome) in keys.zip(&result.outcomes) {
-            if let Some(place) = self.places.get_mut(key) {
-                place.outcome = Some(*outcome);
-            }
-        }
+        self.settle(height, &result.outcomes);
         self.orders.insert(height, result.order.clone());
         if self.orders.len() > ORDERS_MAX {
             self.orders.pop_first();
@@ -83,6 +78,16 @@ impl Archive {
             self.outcomes.insert(height, proof);
             if self.outcomes.len() as u64 > limits::OUTCOME_TURNS {
                 self.outcomes.pop_first();
+            }
+        }
+    }
+
+    /// What became of the acts of a turn, in their order.
+    pub(crate) fn settle(&mut self, height: Height, outcomes: &[Outcome]) {
+        let keys = self.by_height.get(&height).into_iter().flatten();
+        for (key, outcome) in keys.zip(outcomes) {
+            if let Some(place) = self.places.get_mut(key) {
+                place.outcome = Some(*outcome);
             }
         }
     }

@@ -23,6 +23,8 @@ pub enum Reader {
 pub enum Asker {
     /// A client's session, and its number for the question.
     Client(ClientId, u32),
+    /// A client's session that sent an act again which was decided before: it wants the receipt.
+    Again(ClientId),
     /// The driver, for somebody who came by HTTP.
     Driver(u64),
 }

@@ -35,12 +35,14 @@ mod telling;
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use outbox::Outbox;
-pub use replica::{Config, QUESTIONS_MAX, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL};
+pub use replica::{
+    Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL,
+};
 pub use sessions::{
     CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SessionEffect, Sessions,
 };
 pub use start::{
-    RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decode_snapshot, encode_snapshot,
-    find_decisions, payloads_after,
+    RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions, decode_snapshot,
+    encode_snapshot, find_decisions, payloads_after, recall_from,
 };
 pub use status::Status;

@@ -10,7 +10,8 @@ use metatopia_consensus::{self as consensus, Agreement, Base, Decision, Position
 use metatopia_protocol::{Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
-    ActId, Contact, Digest, Height, Lane, Now, PublicKey, Receipt, Seq, SimId, merkle,
+    ActId, Contact, Digest, Height, Lane, Now, Outcome, PublicKey, Receipt, Seq, SimId, limits,
+    merkle, wire,
 };
 
 use crate::{
@@ -26,6 +27,9 @@ pub const QUESTIONS_MAX: usize = 1_024;
 
 /// Turns between snapshots: half a minute.
 pub const SNAPSHOT_TURNS: u64 = 600;
+
+/// Turns up to the base that a replica should be told of when it starts.
+pub const RECALL_HEIGHTS: u64 = limits::EXPIRY_HEIGHTS_MAX;
 
 /// Turns between scenes for a client: five a second.
 pub const SCENE_TURNS: u64 = 4;
@@ -86,7 +90,9 @@ pub struct Replica {
 
 impl Replica {
     /// Starts from a stored state, or from genesis, and what the log holds after it. All records
-    /// are durable.
+    /// are durable. `past` are turns that were decided up to the base, ascending, so that clients
+    /// that were away get the receipts of their acts: acts can be sent again until they have
+    /// expired, so more than the last [`RECALL_HEIGHTS`] are of no use.
     ///
     /// # Errors
     /// When the records are not ones that an agreement wrote.
@@ -94,6 +100,7 @@ impl Replica {
         config: Config,
         base: Base,
         world: World,
+        past: impl IntoIterator<Item = Decision>,
         records: impl IntoIterator<Item = Record>,
         now: Now,
     ) -> Result<Self, consensus::OpenError> {
@@ -104,6 +111,11 @@ impl Replica {
         let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
         let height = world.height();
+        let mut archive = Archive::default();
+        for decision in past {
+            archive.decided(&decision.turn);
+            archive.settle(decision.height(), &outcomes(&world, decision.height()));
+        }
         let mut replica = Self {
             config,
             agreement,
@@ -114,7 +126,7 @@ impl Replica {
             sessions,
             outbox: Outbox::default(),
             barrier: Position::START,
-            archive: Archive::default(),
+            archive,
             owed: BTreeMap::new(),
             questions: VecDeque::new(),
             loading: BTreeMap::new(),
@@ -311,6 +323,12 @@ impl Replica {
         self.decided.push_back((decision, after));
     }
 
+    /// The last height that is applied.
+    pub(crate) fn applied_height(&self) -> Height {
+        let applying = self.applying.as_ref().and_then(|(decision, _)| decision.height().minus(1));
+        self.world().map(World::height).or(applying).unwrap_or_default()
+    }
+
     fn start_apply(&mut self) {
         if self.applying.is_some() || self.decided.is_empty() {
             return;
@@ -431,4 +449,12 @@ impl Replica {
 
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// What became of the acts of a turn, if the world remembers.
+fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
+    let leaf = world.leaf(&World::outcomes_key(height));
+    let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
+    let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();
+    kept.into_iter().map(|(_, outcome)| outcome).collect()
 }

@@ -8,6 +8,8 @@ use metatopia_store::{LogIndex, ReadDisk, ReadError};
 use metatopia_types::{Digest, HeaderId, Height, LeafKey, Turn, wire};
 use serde::{Deserialize, Serialize};
 
+use crate::RECALL_HEIGHTS;
+
 /// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
 
@@ -62,37 +64,48 @@ pub fn decode_snapshot(bytes: &[u8], tools: &Tools) -> Result<(Base, World), Sna
 /// an earlier record, at most [`RECORDS_BACK_HEIGHTS`] heights before.
 ///
 /// Yields the decisions of `from` and later, in order, as long as there is no gap.
+pub fn decisions(
+    records: impl IntoIterator<Item = Record>,
+    from: Height,
+) -> impl Iterator<Item = Decision> {
+    let mut records = records.into_iter();
+    let (mut turns, mut next) = (BTreeMap::<HeaderId, Arc<Turn>>::new(), from);
+    core::iter::from_fn(move || {
+        loop {
+            match records.next()? {
+                Record::Turn(turn) if turn.header.height >= next => {
+                    turns.insert(turn.id(), turn);
+                }
+                Record::Decided(certificate) if certificate.height >= next => {
+                    let turn = turns.remove(&certificate.header)?;
+                    if certificate.height != next {
+                        return None;
+                    }
+                    turns.retain(|_, turn| turn.header.height > next);
+                    next = next.plus(1);
+                    return Some(Decision { certificate, turn });
+                }
+                _ => {}
+            }
+        }
+    })
+}
+
+/// The first of the heights that [`Replica::open`](crate::Replica::open) should be told of.
+#[must_use]
+pub const fn recall_from(base: Height) -> Height {
+    let from = base.0.saturating_sub(RECALL_HEIGHTS).saturating_add(1);
+    Height(from)
+}
+
+/// At most `count` of [`decisions`].
 #[must_use]
 pub fn find_decisions(
     records: impl IntoIterator<Item = Record>,
     from: Height,
     count: u32,
 ) -> Vec<Decision> {
-    let mut turns: BTreeMap<HeaderId, Arc<Turn>> = BTreeMap::new();
-    let mut found: Vec<Decision> = Vec::new();
-    for record in records {
-        if found.len() >= count as usize {
-            break;
-        }
-        match record {
-            Record::Turn(turn) if turn.header.height >= from => {
-                turns.insert(turn.id(), turn);
-            }
-            Record::Decided(certificate) if certificate.height >= from => {
-                let next = from.plus(found.len() as u64);
-                let Some(turn) = turns.remove(&certificate.header) else {
-                    break;
-                };
-                if certificate.height != next {
-                    break;
-                }
-                found.push(Decision { certificate, turn });
-                turns.retain(|_, turn| turn.header.height > next);
-            }
-            _ => {}
-        }
-    }
-    found
+    decisions(records, from).take(count as usize).collect()
 }
 
 /// How far before its decision a turn's bytes may be in the log: an early proposal of the height

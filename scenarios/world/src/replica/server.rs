@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use metatopia_consensus::{Decision, Position};
 use metatopia_protocol::{Answer, CLIENT_FRAME_BYTES_MAX, Question};
-use metatopia_replica::{ClientId, Effect as Wish, Input as Event, Reader, Replica, Stage, Status};
+use metatopia_replica::{
+    ClientId, Effect as Wish, Input as Event, Reader, Replica, Stage, Status, recall_from,
+};
 use metatopia_sim::{Applied, World};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
@@ -156,8 +158,11 @@ impl Server {
         let seat = start.seat;
         let Found { files, base, world, records } = Files::open(setting, seat, start.fresh, disk)?;
         let config = setting.config(seat, now.wall);
+        let from = recall_from(base.height);
+        let count = u32::try_from(base.height.plus(1).0.saturating_sub(from.0)).unwrap_or(u32::MAX);
+        let past = files.load(from, count);
         let replica =
-            Replica::open(config, base, world, records, now).map_err(|e| e.to_string())?;
+            Replica::open(config, base, world, past, records, now).map_err(|e| e.to_string())?;
         let mut server = Self {
             setting: Rc::clone(setting),
             seat,

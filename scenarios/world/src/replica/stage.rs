@@ -167,6 +167,17 @@ impl Stage {
         done
     }
 
+    /// A person's line breaks now, without a word to either end's owner, and they come back after
+    /// `away`.
+    pub fn lose_line(&mut self, person: usize, away: Duration) {
+        let Some(client) = self.line_of(Who::Person(person)) else { return };
+        if let Some(line) = self.lines.remove(&client) {
+            self.request(line.seat, Request::Down(client));
+        }
+        self.people[person].broke(self.setting.founders);
+        self.agenda.plan(self.world.now() + away, Errand::Dial(person));
+    }
+
     /// Asks a server by another way than a session, and waits for the answer.
     pub fn ask(&mut self, seat: usize, question: Question) -> Option<Answer> {
         let token = self.next_token;

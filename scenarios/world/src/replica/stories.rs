@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use metatopia_types::{Act, Emote, Height};
+
 use super::person::{Manner, Person};
 use super::setting::{Setting, Slow};
 use super::stage::{Account, Stage};
@@ -160,13 +162,38 @@ pub fn slow_server(seed: u64) -> Account {
     setting.snapshot_turns = 50;
     setting.slow = Some(Slow {
         seat: dice.index(setting.founders),
-        from: metatopia_types::Height(40),
-        to: metatopia_types::Height(70),
+        from: Height(40),
+        to: Height(70),
         takes: Duration::from_millis(200),
     });
     let mut stage = Stage::new(setting, Conditions::calm(20));
     let until = 10 * SECOND;
     bring_people(&mut stage, 6, until);
+    stage.run_until(until);
+    stage.finish(PATIENCE)
+}
+
+/// People lose their lines with acts under way. Before they are back, turns are decided and
+/// snapshots made, the power fails, and every server starts again from a snapshot.
+#[must_use]
+pub fn long_absence(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "long absence");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    setting.snapshot_turns = 10;
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 8 * SECOND;
+    bring_people(&mut stage, 4, until);
+    stage.run_until(2 * SECOND);
+    for person in 0..stage.people.len() {
+        let wave = |person: &mut Person, now| person.act(now, Act::Emote(Emote::Wave), None);
+        stage.prompt(person, wave);
+        stage.run_for(Duration::from_millis(20 + dice.below(60)));
+        stage.lose_line(person, Duration::from_millis(2_000 + dice.below(500)));
+    }
+    stage.run_for(Duration::from_millis(1_000));
+    let (tail, down, stagger) = (Tail::Lost, Duration::from_millis(300), Duration::ZERO);
+    let now = stage.world.now();
+    stage.world.plan(now, Order::PowerLoss { tail, down, stagger });
     stage.run_until(until);
     stage.finish(PATIENCE)
 }
