@@ -13,7 +13,7 @@ use libp2p::Multiaddr;
 use metatopia_consensus::{self as consensus, Base, Record};
 use metatopia_replica::{Config, Replica, SNAPSHOT_TURNS, decode_snapshot, payloads_after};
 use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
-use metatopia_store::{Identity, Opening, ReadError, Store, TailReport, newest_snapshot};
+use metatopia_store::{Identity, Opening, Position, ReadError, Store, TailReport, newest_snapshot};
 use metatopia_types::{
     Ed25519, Height, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
 };
@@ -31,7 +31,7 @@ use crate::{
     keys::{self, LoadKeyError},
     lanes,
     metrics::Metrics,
-    storage::{self, ORDERS_MAX},
+    storage::{self, ORDERS_MAX, StorageError},
 };
 
 /// Why a server does not run, or stopped running.
@@ -91,6 +91,14 @@ pub enum ServerError {
         /// How.
         source: Box<consensus::OpenError>,
     },
+    /// The log cannot be begun.
+    #[error("log in {}: {source}", path.display())]
+    Begin {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: Box<StorageError>,
+    },
     /// The mark that a key was used cannot be set.
     #[error("cannot write {}: {source}", path.display())]
     Mark {
@@ -122,7 +130,6 @@ struct Kept {
     base: Base,
     world: World,
     records: Vec<Record>,
-    first_start: bool,
 }
 
 /// Runs one server until `stop` says so.
@@ -135,13 +142,14 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let signer = keys::load(&settings.vote_key)?;
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
-    let kept = open(&settings, &genesis, sim, server)?;
-    let fresh_key = kept.first_start && mark_used(&settings.vote_key, sim)?;
+    let mut kept = open(&settings, &genesis, sim, server)?;
+    begin_log(&mut kept, &settings)?;
+    mark_used(&settings.vote_key, sim)?;
     tracing::info!(%sim, %server, height = %kept.base.height, "starting");
 
     let clock = Clock::default();
-    let config = replica_config(&genesis, encoded, signer, fresh_key);
-    let Kept { store, base, world, records, .. } = kept;
+    let config = replica_config(&genesis, encoded, signer);
+    let Kept { store, base, world, records } = kept;
     let past = storage::decisions_up_to(&store, base.height).map_err(|source| {
         ServerError::Log { path: settings.data_dir.clone(), source: Box::new(source) }
     })?;
@@ -258,8 +266,24 @@ fn open(
             .map_err(|source| ServerError::Record { path: path(), source })?;
         records.push(record);
     }
-    let first_start = opened.first_start;
-    Ok(Kept { store: opened.store, base, world, records, first_start })
+    Ok(Kept { store: opened.store, base, world, records })
+}
+
+/// Lets a server sign whose key is new: its log says so, durably, before the key counts as used. A
+/// first start may fail at any later step and is no loss.
+fn begin_log(kept: &mut Kept, settings: &Settings) -> Result<(), ServerError> {
+    if kept.store.end() != Position::default() || mark_path(&settings.vote_key).exists() {
+        return Ok(());
+    }
+    let voice = Record::Voice;
+    let appended = kept.store.append(storage::AGREEMENT, None, &voice.encode());
+    let begun = appended.map_err(StorageError::from).and_then(|_| Ok(kept.store.sync()?));
+    begun.map_err(|source| ServerError::Begin {
+        path: settings.data_dir.clone(),
+        source: Box::new(source),
+    })?;
+    kept.records.push(voice);
+    Ok(())
 }
 
 fn report_tail(tail: &TailReport) {
@@ -293,12 +317,7 @@ fn start_from(
     Ok((Base::genesis(Millis(0), world.root(), set), world))
 }
 
-fn replica_config(
-    genesis: &Genesis,
-    encoded: Vec<u8>,
-    signer: SigningKey,
-    fresh_key: bool,
-) -> Config {
+fn replica_config(genesis: &Genesis, encoded: Vec<u8>, signer: SigningKey) -> Config {
     let sim = genesis.id();
     let ticks = u64::from(genesis.parameters.ticks_per_turn);
     let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
@@ -310,7 +329,8 @@ fn replica_config(
         turn_length,
         signer: Arc::new(signer),
         scheme: Arc::new(Ed25519),
-        fresh_key,
+        // The log says whether this server may sign.
+        fresh_key: false,
         patience: consensus::Patience::default(),
     };
     let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
@@ -319,20 +339,25 @@ fn replica_config(
     Config { sim, genesis, agreement, turns_per_second, snapshot_turns, seed }
 }
 
-/// Notes beside a vote key, durably, that it signs from now on. False if the note was there: a key
-/// that comes without its log must not vote where it may have voted before.
-fn mark_used(vote_key: &Path, sim: SimId) -> Result<bool, ServerError> {
+/// Beside a vote key: says that it has signed. A key that comes without its log must not vote where
+/// it may have voted before.
+fn mark_path(vote_key: &Path) -> PathBuf {
     let mut name = vote_key.as_os_str().to_owned();
     name.push(".used");
-    let path = PathBuf::from(name);
+    PathBuf::from(name)
+}
+
+/// Sets the mark beside a vote key, durably.
+fn mark_used(vote_key: &Path, sim: SimId) -> Result<(), ServerError> {
+    let path = mark_path(vote_key);
     let write = || {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
         file.write_all(format!("{sim}\n").as_bytes())?;
         file.sync_all()
     };
     match write() {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(source) => Err(ServerError::Mark { path, source }),
     }
 }

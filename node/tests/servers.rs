@@ -198,3 +198,17 @@ async fn a_port_in_use_and_an_open_key_file_are_named() {
     let told = error.to_string();
     assert!(told.contains("vote.key") && told.contains("0644"), "{told}");
 }
+
+#[tokio::test]
+async fn a_first_start_that_failed_does_not_silence_a_server() {
+    let folder = Folder::new("first-start");
+    let one = found(&folder.0, 1).remove(0);
+    let taken = TcpListener::bind(one.http_listen).expect("the port is free");
+    let (_stop, stopped) = watch::channel(false);
+    server::run(one.clone(), stopped).await.expect_err("the port is taken");
+    drop(taken);
+
+    let running = start(&one);
+    reach(&one, 3).await;
+    running.stop().await;
+}
