@@ -13,6 +13,10 @@ use crate::{
     mempool::{Gate, Origin},
 };
 
+/// For so many heights a standby's word that it follows is good; then it says it again. Roots of the
+/// last [`OUTCOME_TURNS`](limits::OUTCOME_TURNS) heights can be named.
+const READY_HEIGHTS: u64 = limits::OUTCOME_TURNS / 2;
+
 impl Replica {
     /// A client's act: into the pool, and to the other servers.
     pub(crate) fn submit(&mut self, client: ClientId, submission: Submission) {
@@ -84,21 +88,44 @@ impl Replica {
     /// Evidence becomes an act of this server, like any other.
     pub(crate) fn report(&mut self, evidence: Evidence) {
         let (accused, _) = evidence.accused();
+        if self.own_act(Act::Report(evidence), limits::EXPIRY_HEIGHTS_MAX / 2) {
+            self.effects.push_back(Effect::Exposed(accused));
+        }
+    }
+
+    /// A standby shows that it follows, by the root that it came to. One that is far behind says so
+    /// in vain, because nobody takes what has expired, and says it again later.
+    pub(crate) fn get_ready(&mut self) {
+        let own = self.config.agreement.signer.public();
+        let Some(world) = self.world.as_deref() else {
+            return;
+        };
+        let (height, root) = (world.height(), world.root());
+        if height >= self.ready_from && world.roster().standbys().contains_key(&own) {
+            self.ready_from = height.plus(READY_HEIGHTS);
+            self.own_act(Act::Ready { height, root }, READY_HEIGHTS);
+        }
+    }
+
+    /// Signs an act of this server, valid for so many heights, and gives it to everybody. False if
+    /// there is no room for it.
+    fn own_act(&mut self, act: Act, valid_for: u64) -> bool {
         let signer: &dyn Sign = &*self.config.agreement.signer;
         let envelope = Envelope {
             sim: self.config.sim,
             author: signer.public(),
             lane: self.own_lane,
             seq: self.own_seq,
-            last_valid: self.height.plus(limits::EXPIRY_HEIGHTS_MAX / 2),
-            act: Act::Report(evidence),
+            last_valid: self.height.plus(valid_for),
+            act,
         };
         self.own_seq = self.own_seq.plus(1);
         let submission = Submission { act: envelope.sign(signer), blobs: Vec::new() };
         let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
-        if self.admit(submission, Origin::Server).is_ok() {
+        let taken = self.admit(submission, Origin::Server).is_ok();
+        if taken {
             self.effects.push_back(Effect::ToPeer { to: None, frame });
-            self.effects.push_back(Effect::Exposed(accused));
         }
+        taken
     }
 }

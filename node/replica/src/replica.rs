@@ -82,6 +82,8 @@ pub struct Replica {
     contacts: BTreeMap<PublicKey, Contact>,
     pub(crate) own_lane: Lane,
     pub(crate) own_seq: Seq,
+    /// From this height on a standby says again that it follows.
+    pub(crate) ready_from: Height,
     pub(crate) height: Height,
     decided_at: Duration,
     halted: bool,
@@ -135,6 +137,7 @@ impl Replica {
             contacts: BTreeMap::new(),
             own_lane: Lane(lane),
             own_seq: Seq(1),
+            ready_from: Height(0),
             height,
             decided_at: now.monotonic,
             halted: false,
@@ -370,6 +373,7 @@ impl Replica {
         }
         self.world = Some(world);
         self.tell_contacts();
+        self.get_ready();
         self.sessions.turn();
         self.tell_scenes(height);
         self.tell_chat(result);
