@@ -69,6 +69,8 @@ pub struct Account {
     pub turns: usize,
     /// Acts in them.
     pub acts: usize,
+    /// Who built which turns, by seat.
+    pub built: BTreeMap<usize, Vec<Height>>,
     /// Processes that died.
     pub crashes: u64,
     /// The servers, as they were seen.
@@ -432,11 +434,19 @@ impl Stage {
         }
         let mut bytes = world.digest().0.to_vec();
         bytes.extend_from_slice(self.frames.finalize().as_bytes());
-        let turns = logs.iter().map(|log| log.decisions.len()).max();
+        let longest = logs.iter().max_by_key(|log| log.decisions.len());
+        let turns = longest.map_or(0, |log| log.decisions.len());
+        let mut built: BTreeMap<usize, Vec<Height>> = BTreeMap::new();
+        for decision in longest.iter().flat_map(|log| &log.decisions) {
+            let builder = decision.turn.header.proposer;
+            let seat = (0..world.seats()).find(|seat| self.setting.name(*seat) == builder);
+            built.entry(seat.unwrap_or(usize::MAX)).or_default().push(decision.height());
+        }
         Account {
             faults: world.cluster.oracle.faults().to_vec(),
             people: self.people,
-            turns: turns.unwrap_or(0),
+            turns,
+            built,
             acts: places.len(),
             crashes: world.crashes(),
             servers: world.cluster,

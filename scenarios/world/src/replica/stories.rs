@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use metatopia_scenarios::plaza;
 use metatopia_types::{Act, Emote, Height};
 
 use super::person::{Manner, Person};
@@ -194,6 +195,41 @@ pub fn long_absence(seed: u64) -> Account {
     let (tail, down, stagger) = (Tail::Lost, Duration::from_millis(300), Duration::ZERO);
     let now = stage.world.now();
     stage.world.plan(now, Order::PowerLoss { tail, down, stagger });
+    stage.run_until(until);
+    stage.finish(PATIENCE)
+}
+
+/// The seat of the server that joins.
+pub const JOINER: usize = 4;
+
+/// An admin names a fifth server. It starts from genesis, reads from the others' logs what they no
+/// longer remember, says that it follows, and votes; then one of the founders dies for good. One
+/// server is slow to apply while the set changes.
+#[must_use]
+pub fn joining(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "joining");
+    let place = plaza::place().expect("the plaza's files were built in");
+    let mut setting = Setting::new(&place, scheme(seed), 4, JOINER + 1, seed);
+    setting.snapshot_turns = 10;
+    setting.slow = Some(Slow {
+        seat: dice.index(4),
+        from: Height(80),
+        to: Height(110),
+        takes: Duration::from_millis(60 + dice.below(40)),
+    });
+    let key = setting.name(JOINER);
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 12 * SECOND;
+    let admin = Person::new(stage.setting(), 0, dice.index(4), Manner::lively(until));
+    let admin = stage.invite(Duration::ZERO, admin);
+    bring_people(&mut stage, 5, until);
+    let (tail, down, stagger) = (Tail::Torn, Duration::from_millis(100), Duration::ZERO);
+    stage.world.plan(2 * SECOND, Order::PowerLoss { tail, down, stagger });
+    stage.world.plan(3 * SECOND, Order::Start(JOINER));
+    stage.run_until(3 * SECOND + Duration::from_millis(dice.below(1_000)));
+    stage.prompt(admin, |admin, now| admin.add_server(now, key, JOINER));
+    stage.run_until(9 * SECOND);
+    stage.world.plan(9 * SECOND, Order::Kill(dice.index(4)));
     stage.run_until(until);
     stage.finish(PATIENCE)
 }
