@@ -4,7 +4,7 @@ use metatopia_consensus::Decision;
 use metatopia_protocol::{
     Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry, ServerMessage,
 };
-use metatopia_sim::{Received, Running, World, describe};
+use metatopia_sim::{Received, Running, describe};
 use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
 
 use crate::{Asker, Delivery, Effect, Reader, Replica, replica::QUESTIONS_MAX};
@@ -141,28 +141,21 @@ impl Replica {
         }
     }
 
-    /// The set changes that are decided: those up to the applied height, and those of the turns
-    /// after it, because receipts do not wait for turns to be applied.
+    /// Every set change that a receipt can rely on: a receipt of height h leaves when h is decided,
+    /// h - 1 is being applied by then, and questions wait for the world to come back from that.
     fn links(&self, after: Height) -> Vec<Link> {
-        let Some(applied) = self.world().map(World::height) else {
-            return Vec::new();
-        };
-        let base = self.agreement.base(applied);
-        let older = base.map(|base| base.links).unwrap_or_default();
-        let older = older.into_iter().map(|link| (link.header, link.certificate, link.next));
-        let ahead = (applied.plus(1).0..self.agreement.height().0).map(Height);
-        let newer = ahead.filter_map(|height| {
-            let decision = self.agreement.decision(height)?;
-            let next = self.agreement.validators(height.plus(1))?.members().to_vec();
-            let (header, certificate) = certified(decision);
-            (header.validators != header.next_validators).then_some((header, certificate, next))
-        });
-        let wanted = older.chain(newer).filter(|(header, ..)| header.height > after);
-        let link = |(header, certificate, next)| {
-            let next = ValidatorSet::new(next, |_| true).ok()?;
-            Some(Link { header, certificate, next })
-        };
-        wanted.take(Link::PER_ANSWER_MAX).filter_map(link).collect()
+        let base = self.world().and_then(|world| self.agreement.base(world.height()));
+        let links = base.map(|base| base.links).unwrap_or_default();
+        links
+            .iter()
+            .filter(|link| link.header.height > after)
+            .take(Link::PER_ANSWER_MAX)
+            .filter_map(|link| {
+                let next = ValidatorSet::new(link.next.clone(), |_| true).ok()?;
+                let (header, certificate) = (link.header.clone(), link.certificate.clone());
+                Some(Link { header, certificate, next })
+            })
+            .collect()
     }
 }
 

@@ -239,12 +239,13 @@ impl Replica {
         while let Some(effect) = self.agreement.poll() {
             self.agreement_effect(now, effect);
         }
-        self.start_apply();
+        // Questions first: on a server that lags, the next turn is there already.
         if self.world.is_some() {
             while let Some((asker, question)) = self.questions.pop_front() {
                 self.answer(asker, question);
             }
         }
+        self.start_apply();
         for effect in self.sessions.drain() {
             let effect = match effect {
                 SessionEffect::Send { client, delivery, frame } => {
