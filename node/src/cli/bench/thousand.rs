@@ -90,9 +90,9 @@ pub(super) fn measure() -> Vec<Figure> {
     let part = |name, stages: &[Stage]| Figure::tenths(name, share(stages), "%", Bound::None);
     vec![
         Figure::new("1,000 moving objects", per_second, "ticks/s", Bound::None),
-        part("  of it physics", &[Stage::Physics]),
-        part("  of it scripts", &[Stage::Scripts, Stage::Merge]),
-        part("  of it hashing", &[Stage::Leaves]),
+        part("share of physics", &[Stage::Physics]),
+        part("share of scripts", &[Stage::Scripts, Stage::Merge]),
+        part("share of hashing", &[Stage::Leaves]),
     ]
 }
 
