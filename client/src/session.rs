@@ -317,7 +317,9 @@ impl Session {
             }
             ServerMessage::Heard(line) => self.event(Event::Heard(line)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
-            ServerMessage::Pong { .. } => {}
+            ServerMessage::Pong { .. }
+            | ServerMessage::View(_)
+            | ServerMessage::ViewProof(_) => {}
         }
     }
 

@@ -18,18 +18,28 @@
 
 extern crate alloc;
 
+mod entrance;
 mod message;
 mod question;
 mod scene;
+mod view;
 
 use alloc::vec::Vec;
 
+pub use entrance::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, Entrance, SignedEntrance};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
 use metatopia_types::{limits, wire, wire::DecodeError};
-pub use question::{Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry};
+pub use question::{
+    Answer, Link, OrderEntry, Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry,
+    SnapshotOffer, TURNS_PER_ANSWER_MAX,
+};
 pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
+pub use view::{
+    BYTES_PER_SECOND, HAVE_MAX, TileLeaf, TileName, TileUpdate, UNSEEN_MAX, View, ViewProof,
+    Watching,
+};
 
 /// The version in every hello; a node that speaks another says so and hangs up.
 pub const VERSION: u16 = 1;

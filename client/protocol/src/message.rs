@@ -8,7 +8,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ChatLine, Question, Scene};
+use crate::{Answer, ChatLine, Question, Scene, View, ViewProof, Watching};
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,13 @@ pub enum ClientMessage {
     Ping {
         /// Comes back.
         token: u64,
+    },
+    /// Send views from now on, in this way, or no more. Asked again, it begins anew.
+    View(Option<Watching>),
+    /// The view of this number, and all before it, were taken in.
+    Seen {
+        /// Its number.
+        number: u32,
     },
 }
 
@@ -140,6 +147,10 @@ pub enum ServerMessage {
         /// From the ping.
         token: u64,
     },
+    /// What changed in sight.
+    View(Box<View>),
+    /// What was shown is in the certified state.
+    ViewProof(Box<ViewProof>),
 }
 
 /// Opens a session.

@@ -9,6 +9,8 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::SignedEntrance;
+
 /// What a client may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
@@ -60,7 +62,31 @@ pub enum Question {
     Scripts,
     /// The sim's genesis, encoded; its digest is the sim's id.
     Genesis,
+    /// Decided turns from a height on, for those who replay: as many as there are, as fit into
+    /// [`limits::TURN_BYTES_MAX`](metatopia_types::limits::TURN_BYTES_MAX), and at most
+    /// [`TURNS_PER_ANSWER_MAX`].
+    Turns {
+        /// The first.
+        from: Height,
+    },
+    /// A snapshot to begin replaying from.
+    Snapshot,
+    /// A piece of an offered snapshot.
+    SnapshotPart {
+        /// The offer's height.
+        height: Height,
+        /// Counted from 0; each but the last has [`SNAPSHOT_PART_BYTES`].
+        part: u32,
+    },
+    /// Where the sim's servers let clients in.
+    Servers,
 }
+
+/// Turns in one answer.
+pub const TURNS_PER_ANSWER_MAX: usize = 256;
+
+/// Bytes of a snapshot in one answer.
+pub const SNAPSHOT_PART_BYTES: usize = 256 * 1_024;
 
 /// What a node answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +111,14 @@ pub enum Answer {
     Scripts(Vec<ScriptEntry>),
     /// The genesis, encoded.
     Genesis(Vec<u8>),
+    /// Turns in order, each with a certificate; none if the first is not decided yet.
+    Turns(Vec<(Turn, Certificate)>),
+    /// The newest snapshot whose root is certified.
+    Snapshot(Box<SnapshotOffer>),
+    /// A piece of it.
+    SnapshotPart(Vec<u8>),
+    /// The latest word of each server.
+    Servers(Vec<SignedEntrance>),
     /// The node does not have it, or not any more.
     Unknown,
     /// The node has too much to do: ask again, or ask another.
@@ -140,4 +174,17 @@ pub struct OrderEntry {
     pub sender: ObjectId,
     /// A short description, such as `chat "hi"`.
     pub event: String,
+}
+
+/// A snapshot that can be fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotOffer {
+    /// After the turn of this height.
+    pub height: Height,
+    /// Its length; what it is made of is the world's own business, which checks it against the root.
+    pub bytes: u64,
+    /// States the root after that turn: its height is `height` + `ROOT_LAG`.
+    pub header: Header,
+    /// For the header.
+    pub certificate: Certificate,
 }

@@ -64,7 +64,11 @@ impl Replica {
             | Question::Order { .. }
             | Question::Players
             | Question::Scripts
-            | Question::Genesis => return None,
+            | Question::Genesis
+            | Question::Turns { .. }
+            | Question::Snapshot
+            | Question::SnapshotPart { .. }
+            | Question::Servers => return None,
         };
         let decided = from.0 >= 1 && from < self.agreement.height();
         (decided && self.agreement.decision(from).is_none()).then_some((from, count))
@@ -106,6 +110,10 @@ impl Replica {
                 known.or_else(|| stated.map(|d| d.turn.header.root)).map(Answer::Root)
             }
             Question::Links { after } => Some(Answer::Links(self.links(*after))),
+            Question::Turns { .. }
+            | Question::Snapshot
+            | Question::SnapshotPart { .. }
+            | Question::Servers => None,
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players

@@ -196,6 +196,7 @@ impl Sessions {
                 }
                 None
             }
+            (Stage::Open(_), ClientMessage::View(_) | ClientMessage::Seen { .. }) => None,
             (Stage::Open(_), ClientMessage::Watch { scenes }) => {
                 state.watching = scenes;
                 None

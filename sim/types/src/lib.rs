@@ -37,6 +37,7 @@ mod ids;
 mod keys;
 pub mod limits;
 pub mod merkle;
+mod movement;
 mod outcome;
 mod receipt;
 mod roster;
@@ -55,6 +56,7 @@ pub use ids::{
     Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
 };
 pub use keys::{Ed25519, Sign, SigningKey, Verify};
+pub use movement::Movement;
 pub use outcome::{Outcome, Refusal};
 pub use receipt::{Receipt, ReceiptError};
 pub use roster::{Member, Roster, RosterError};
