@@ -18,6 +18,9 @@ use serde::{Deserialize, Serialize};
 /// Views under way to one client. Eight turns are 400 ms: the round trip around the world.
 pub const UNSEEN_MAX: u32 = 8;
 
+/// Copies are proved after every turn whose height this divides: five times a second.
+pub const PROOF_TURNS: u64 = 4;
+
 /// Tiles that a client may say it has.
 pub const HAVE_MAX: usize = 64;
 
