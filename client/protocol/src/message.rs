@@ -183,8 +183,8 @@ pub enum Goodbye {
     /// The client does not read what it is sent.
     #[error("the client does not read")]
     TooSlow,
-    /// The same key opened another session here.
-    #[error("another session of this key took over")]
+    /// The same key opened more sessions here than one may have; this was the oldest.
+    #[error("newer sessions of this key took over")]
     OtherSession,
     /// The node shuts down.
     #[error("the node shuts down")]

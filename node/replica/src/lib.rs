@@ -39,7 +39,8 @@ pub use replica::{
     Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL,
 };
 pub use sessions::{
-    CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SessionEffect, Sessions,
+    CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX,
+    SessionEffect, Sessions,
 };
 pub use start::{
     RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions, decode_snapshot,

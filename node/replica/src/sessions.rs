@@ -17,6 +17,10 @@ pub struct ClientId(pub u64);
 /// Clients of one server.
 pub const CLIENTS_MAX: usize = 512;
 
+/// Sessions of one key at one server: the open tabs of a person. One more ends the oldest, which is
+/// most often a leftover of a broken connection.
+pub const SESSIONS_PER_KEY_MAX: usize = 8;
+
 /// Frames that one client may send between two turns; what is more is dropped with an answer that
 /// says so. A client that acts ten times a second sends one every other turn.
 pub const FRAMES_PER_TURN_MAX: u32 = 64;
@@ -84,7 +88,8 @@ pub struct Sessions {
     sim: SimId,
     server: PublicKey,
     clients: BTreeMap<ClientId, Client>,
-    by_key: BTreeMap<PublicKey, ClientId>,
+    /// Open sessions, the oldest of each key first; no key without one.
+    by_key: BTreeMap<PublicKey, Vec<ClientId>>,
     nonces: Stream,
     turns_per_second: u32,
     out: Vec<SessionEffect>,
@@ -108,7 +113,7 @@ impl Sessions {
     /// Open sessions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_key.len()
+        self.by_key.values().map(Vec::len).sum()
     }
 
     /// Is none open?
@@ -138,7 +143,11 @@ impl Sessions {
 
     /// Every open session with its key.
     pub fn open(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
-        self.by_key.iter().map(|(key, client)| (*client, *key))
+        let each = |(key, clients): (&PublicKey, &Vec<ClientId>)| {
+            let key = *key;
+            clients.clone().into_iter().map(move |client| (client, key))
+        };
+        self.by_key.iter().flat_map(each)
     }
 
     /// A connection is there: it gets its challenge.
@@ -159,9 +168,12 @@ impl Sessions {
     /// A connection is gone.
     pub fn disconnected(&mut self, client: ClientId) {
         if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
-            && self.by_key.get(&key) == Some(&client)
+            && let Some(open) = self.by_key.get_mut(&key)
         {
-            self.by_key.remove(&key);
+            open.retain(|other| *other != client);
+            if open.is_empty() {
+                self.by_key.remove(&key);
+            }
         }
     }
 
@@ -239,11 +251,11 @@ impl Sessions {
         if let Err(why) = verdict {
             return self.end(client, why);
         }
-        // The newer session wins: the older one is most often a leftover of a broken connection.
-        if let Some(older) = self.by_key.insert(key, client) {
-            self.by_key.remove(&key);
-            self.end(older, Goodbye::OtherSession);
-            self.by_key.insert(key, client);
+        let open = self.by_key.entry(key).or_default();
+        let oldest = (open.len() >= SESSIONS_PER_KEY_MAX).then(|| open[0]);
+        open.push(client);
+        if let Some(oldest) = oldest {
+            self.end(oldest, Goodbye::OtherSession);
         }
         if let Some(state) = self.clients.get_mut(&client) {
             state.stage = Stage::Open(key);

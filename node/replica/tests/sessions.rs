@@ -2,7 +2,8 @@
 
 use metatopia_protocol::*;
 use metatopia_replica::{
-    CLIENTS_MAX, ClientId, Demand, FRAMES_PER_TURN_MAX, SessionEffect, Sessions,
+    CLIENTS_MAX, ClientId, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect,
+    Sessions,
 };
 use metatopia_types::*;
 
@@ -142,21 +143,50 @@ fn whoever_talks_before_the_hello_is_sent_away() {
 }
 
 #[test]
-fn a_second_session_of_one_key_takes_over_and_the_first_is_told() {
+fn one_key_may_have_some_sessions_and_one_more_ends_the_oldest() {
+    let mut server = Server::new();
+    let most = SESSIONS_PER_KEY_MAX as u64;
+    for client in 1..=most {
+        server.login(client, 1);
+    }
+    server.login(100, 2);
+    assert_eq!(server.sessions.len(), SESSIONS_PER_KEY_MAX + 1);
+
+    let challenge = server.connect(101);
+    server.tell(101, &ClientMessage::Hello(Hello::new(&challenge, &key(1))));
+    let closed: Vec<(ClientId, Goodbye)> = server
+        .sessions
+        .drain()
+        .into_iter()
+        .filter_map(|effect| match effect {
+            SessionEffect::Close { client, why } => Some((client, why)),
+            SessionEffect::Send { .. } => None,
+        })
+        .collect();
+    assert_eq!(closed, [(ClientId(1), Goodbye::OtherSession)]);
+
+    let open: Vec<u64> = server.sessions.open().map(|(client, _)| client.0).collect();
+    let of_both: std::collections::BTreeSet<u64> = (2..=most).chain([100, 101]).collect();
+    assert_eq!(open.len(), of_both.len());
+    assert_eq!(open.into_iter().collect::<std::collections::BTreeSet<u64>>(), of_both);
+}
+
+#[test]
+fn a_session_that_goes_leaves_the_others_of_its_key_open() {
     let mut server = Server::new();
     server.login(1, 1);
-    let challenge = server.connect(2);
-    server.tell(2, &ClientMessage::Hello(Hello::new(&challenge, &key(1))));
-    let effects = server.sessions.drain();
-    let told = effects.iter().any(|effect| {
-        matches!(effect, SessionEffect::Close { client: ClientId(1), why: Goodbye::OtherSession })
-    });
-    assert!(told, "{effects:?}");
-    assert_eq!(server.sessions.len(), 1);
-    assert_eq!(server.sessions.key(ClientId(2)), Some(key(1).public()));
+    server.login(2, 1);
 
     server.sessions.disconnected(ClientId(1));
+
+    assert_eq!(server.sessions.key(ClientId(1)), None);
     assert_eq!(server.sessions.key(ClientId(2)), Some(key(1).public()));
+    let submission = Box::new(submission(1));
+    let demand = server.tell(2, &ClientMessage::Submit(submission.clone()));
+    assert_eq!(demand, Some(Demand::Submit(submission)));
+
+    server.sessions.disconnected(ClientId(2));
+    assert!(server.sessions.is_empty());
 }
 
 #[test]
