@@ -8,6 +8,7 @@
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
 //! | `GET /metrics` | [`Metrics`] for Prometheus |
 //! | `GET /source` | [`SourceOffer`] as JSON: this very program's source, as its licence asks |
+//! | `GET /`, `GET /w/SIM`, `GET /assets/..` | the page and what it is made of |
 //!
 //! The node's loop publishes its status in a [`watch`] channel and answers [`Query`]s; the server
 //! itself knows nothing of worlds. Errors are JSON:
@@ -28,6 +29,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use serde::Serialize;
 use serde_json::json;
 use tokio::{
     net::TcpListener,
@@ -42,6 +44,7 @@ mod answer;
 mod guard;
 mod listener;
 mod origin;
+mod page;
 mod query;
 mod source;
 mod status;
@@ -139,7 +142,11 @@ fn app(origins: Origins, node: Node) -> Router {
         .route("/health/ready", get(ready))
         .route("/metrics", get(metrics))
         .route("/source", get(source))
-        .fallback(async || Failure::not_found("there is nothing here"))
+        .route("/", get(page::page))
+        .route("/w/{sim}", get(page::page_of))
+        .route("/assets/{tree}/{*path}", get(page::asset))
+        .route("/favicon.ico", get(page::icon))
+        .fallback(page::lost)
         .method_not_allowed_fallback(async || {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "not this way")
         })
@@ -148,8 +155,16 @@ fn app(origins: Origins, node: Node) -> Router {
         .with_state(node)
 }
 
+/// A session's facts, and where the page's module is.
+#[derive(Serialize)]
+struct SessionOffer<'a> {
+    #[serde(flatten)]
+    session: &'a Session,
+    wasm: Option<String>,
+}
+
 async fn session(State(node): State<Node>) -> Response {
-    Json(&*node.session).into_response()
+    Json(SessionOffer { session: &node.session, wasm: page::module_address() }).into_response()
 }
 
 async fn source(State(node): State<Node>) -> Response {

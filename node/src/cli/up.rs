@@ -82,7 +82,8 @@ impl fmt::Display for Ready {
             "http://127.0.0.1:8080/" => String::new(),
             http => format!(" --node {http}"),
         };
-        writeln!(f, "Walk in from another terminal:")?;
+        writeln!(f, "Walk in: open {} in a browser.\n", self.http)?;
+        writeln!(f, "Or from another terminal:")?;
         writeln!(f, "  metatopia keys new --out me.key")?;
         writeln!(f, "  metatopia client --key me.key{node}\n")?;
         write!(f, "Ctrl-C stops it; the next start goes on where it stopped.")

@@ -93,8 +93,8 @@ pub(super) async fn check(
     };
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(VARY, HeaderValue::from_static("origin"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(VARY, HeaderValue::from_static("origin, accept-encoding"));
     if let Some(origin) = reader {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     }

@@ -29,13 +29,13 @@ fn a_status() -> Status {
     }
 }
 
-struct Running {
-    server: HttpServer,
+pub(super) struct Running {
+    pub(super) server: HttpServer,
     status: watch::Sender<Option<Status>>,
     queries: mpsc::Receiver<Query>,
 }
 
-async fn run(origins: &str, queries_max: usize) -> Running {
+pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
     let (status, published) = watch::channel(None);
     let (asked, queries) = mpsc::channel(queries_max);
     let session = Session {
@@ -59,7 +59,7 @@ async fn run(origins: &str, queries_max: usize) -> Running {
 
 impl Running {
     /// Sends a request with these header lines; the whole response.
-    async fn send(&self, request: &str, headers: &[&str], body: &[u8]) -> String {
+    pub(super) async fn send(&self, request: &str, headers: &[&str], body: &[u8]) -> String {
         let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
         for line in headers {
             head.push_str(line);
@@ -73,7 +73,8 @@ impl Running {
             let _ = stream.write_all(body).await;
             let mut response = Vec::new();
             let _ = stream.read_to_end(&mut response).await;
-            String::from_utf8(response).unwrap()
+            // Packed files are no text, but their heads are.
+            String::from_utf8_lossy(&response).into_owned()
         };
         timeout(GUARD, talk).await.expect("an answer in time")
     }
@@ -190,6 +191,7 @@ async fn the_session_tells_how_to_connect() {
         "quic": "127.0.0.1:8081",
         "certificate": "05".repeat(32),
         "wire_version": 1,
+        "wasm": page::module_address(),
     });
     assert_eq!((code, body), (200, expected));
 }

@@ -1,0 +1,2 @@
+// @ts-check
+document.title = "Metatopia";

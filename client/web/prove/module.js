@@ -1,0 +1,380 @@
+// @ts-check
+// The WebAssembly module of Metatopia: the servers' own Rust, for keys, proofs, prediction and whole
+// replays in the tab. Needs neither a page nor a network: runs in a page, in a worker and in node.
+//
+// The module imports nothing, so it can ask its surroundings for nothing. One call is: write bytes
+// into the module's input, call an export, read its output.
+
+/** @typedef {{code: string, text: string}} Fault  a word for programs and a sentence */
+
+/** What a call refuses: the input was wrong, and nothing has changed. */
+export class Refused extends Error {
+  /** @param {Fault} fault */
+  constructor({ code, text }) {
+    super(text);
+    this.name = "Refused";
+    /** @type {string} a word for programs */
+    this.code = code;
+  }
+}
+
+/**
+ * The module is of no use any more: it was built so that a panic ends it, and one came. Everything
+ * in it is lost; load it anew.
+ */
+export class Ended extends Error {
+  /** @param {unknown} cause */
+  constructor(cause) {
+    super("the WebAssembly module has ended", { cause });
+    this.name = "Ended";
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** @param {Uint8Array[]} parts */
+const joined = (parts) => {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+};
+
+/** Calls of one instance. */
+class Calls {
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    /** @type {any} */
+    this.exports = instance.exports;
+    /** @type {unknown} */
+    this.end = null;
+  }
+
+  /**
+   * @param {string} name   of the export
+   * @param {Uint8Array} input
+   * @param {...number} numbers  further arguments
+   * @returns {Uint8Array} a copy of the output
+   */
+  bytes(name, input, ...numbers) {
+    if (this.end !== null) throw new Ended(this.end);
+    let output;
+    let good;
+    try {
+      const at = this.exports.input(input.length) >>> 0;
+      // The memory may have grown, so it is looked at anew each time.
+      new Uint8Array(this.exports.memory.buffer, at, input.length).set(input);
+      good = this.exports[name](...numbers) === 1;
+      const from = this.exports.output() >>> 0;
+      output = new Uint8Array(this.exports.memory.buffer, from, this.exports.output_length()).slice();
+    } catch (error) {
+      this.end = error;
+      throw new Ended(error);
+    }
+    if (!good) throw new Refused(JSON.parse(decoder.decode(output)));
+    return output;
+  }
+
+  /**
+   * As bytes, where the output is JSON.
+   * @param {string} name
+   * @param {Uint8Array} input
+   * @param {...number} numbers
+   * @returns {any}
+   */
+  json(name, input, ...numbers) {
+    return JSON.parse(decoder.decode(this.bytes(name, input, ...numbers)));
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** The module, ready to be called. Calls are synchronous. */
+export class Module {
+  /** @type {Calls} */
+  #calls;
+
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    this.#calls = new Calls(instance);
+  }
+
+  /**
+   * Fetches, compiles and starts it.
+   * @param {string | URL} url  as `/api/session` and the page's config name it
+   * @returns {Promise<Module>} rejects when it cannot be had, or cannot run here
+   */
+  static async fetch(url) {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url}: ${response.status}`);
+    return Module.compiled(await WebAssembly.compileStreaming(response));
+  }
+
+  /**
+   * Starts it from its bytes.
+   * @param {BufferSource} bytes
+   * @returns {Promise<Module>}
+   */
+  static async of(bytes) {
+    return Module.compiled(await WebAssembly.compile(bytes));
+  }
+
+  /**
+   * Starts what is compiled already; a compiled module can be posted to workers.
+   * @param {WebAssembly.Module} compiled
+   * @returns {Promise<Module>}
+   */
+  static async compiled(compiled) {
+    return new Module(await WebAssembly.instantiate(compiled));
+  }
+
+  /**
+   * The public key of a secret.
+   * @param {Uint8Array} secret  32 random bytes
+   * @returns {Uint8Array} 32 bytes
+   */
+  publicKey(secret) {
+    return this.#calls.bytes("public_key", secret);
+  }
+
+  /**
+   * Signs by ed25519.
+   * @param {Uint8Array} secret  32 bytes
+   * @param {Uint8Array} message
+   * @returns {Uint8Array} 64 bytes
+   */
+  sign(secret, message) {
+    return this.#calls.bytes("sign", joined([secret, message]));
+  }
+
+  /**
+   * Checks a signature by the servers' strict rules.
+   * @param {Uint8Array} key  32 bytes
+   * @param {Uint8Array} message
+   * @param {Uint8Array} signature  64 bytes
+   * @returns {boolean}
+   */
+  verify(key, message, signature) {
+    return this.#calls.bytes("verify", joined([key, signature, message]))[0] === 1;
+  }
+
+  /**
+   * BLAKE3 of bytes.
+   * @param {Uint8Array} bytes
+   * @returns {Uint8Array} 32 bytes
+   */
+  hash(bytes) {
+    return this.#calls.bytes("hash", bytes);
+  }
+
+  /**
+   * BLAKE3 in its key derivation mode, as all ids are made: an act's id is
+   * `digest("metatopia act v1", encoded envelope)`.
+   * @param {string} context
+   * @param {Uint8Array} bytes
+   * @returns {Uint8Array} 32 bytes
+   */
+  digest(context, bytes) {
+    const name = encoder.encode(context);
+    return this.#calls.bytes("digest", joined([name, bytes]), name.length);
+  }
+
+  /**
+   * Somebody who checks what a session shows.
+   * @param {Uint8Array} genesis  the sim's genesis, as nodes answer it
+   * @param {string} sim  the sim's id in hexadecimal; refused when it is not that genesis'
+   * @returns {Prover}
+   */
+  prover(genesis, sim) {
+    return new Prover(this.#calls, genesis, sim);
+  }
+
+  /**
+   * A replica of the whole sim.
+   * @param {Uint8Array} genesis
+   * @param {string} sim
+   * @param {"genesis" | "snapshot"} from  where to begin: with the first turn, or with the newest
+   *   snapshot of a node, whose root is checked against signatures first
+   * @returns {Replica}
+   */
+  replica(genesis, sim, from) {
+    return new Replica(this.#calls, genesis, sim, from);
+  }
+}
+
+/**
+ * @typedef {{type: "proven", of: number, height: number, time: number, proposer: string,
+ *   round: number, signers: string[], members: number, tiles: number, lagging: number,
+ *   objects: number[]}} Proven
+ *   The copies as they were after turn `of` are in the state whose root the header of `height` states
+ *   and `signers` of `members` signed. `objects`: the ids in the proved tiles. `lagging`: tiles whose
+ *   copies were too old to be proved this time. `time`: of the header, milliseconds since 1970.
+ * @typedef {{type: "mismatch", of: number, code: string, text: string}} Mismatch
+ *   What the server showed is not in the certified state, or its proof proves something else. The
+ *   server lies or is broken. `code` says which kind, `text` names tile, leaf or field.
+ * @typedef {{type: "unproven", of: number | null, code: string, text: string}} Unproven
+ *   A proof could not be used, without fault: it is late, or copies were begun at another server.
+ * @typedef {{type: "links", after: number}} Links
+ *   Other validators vote by now: ask `Question::Links{after}` and feed the answer's frame. Proofs
+ *   that need it wait.
+ * @typedef {{type: "followed", height: number, members: number}} Followed
+ *   A change of the validators was checked and taken in.
+ * @typedef {Proven | Mismatch | Unproven | Links | Followed} ProofEvent
+ */
+
+/**
+ * Holds copies of its own of the tiles that the session shows, and checks them against signed roots.
+ *
+ * Feed it every frame of the session in order. A frame that is none of its business gives no event.
+ * Call `begin` whenever the session sends `ClientMessage::View`.
+ */
+export class Prover {
+  /** @type {Calls} */
+  #calls;
+  /** @type {number} */
+  #handle;
+
+  /**
+   * @param {Calls} calls
+   * @param {Uint8Array} genesis
+   * @param {string} sim
+   */
+  constructor(calls, genesis, sim) {
+    this.#calls = calls;
+    const name = encoder.encode(sim);
+    this.#handle = calls.json("prover_new", joined([name, genesis]), name.length).handle;
+  }
+
+  /**
+   * Views were asked for anew: the next one has number 1. Copies stay.
+   * @param {boolean} keep  false also forgets the copies: `Watching.have` was empty
+   */
+  begin(keep) {
+    this.#calls.bytes("prover_begin", NOTHING, this.#handle, keep ? 1 : 0);
+  }
+
+  /**
+   * Takes a frame of the server in.
+   * @param {Uint8Array} frame  as the carrier brought it, without its length
+   * @returns {ProofEvent[]}
+   */
+  frame(frame) {
+    return this.#calls.json("prover_frame", frame, this.#handle);
+  }
+
+  /**
+   * Compares what was drawn with the copies: so that what is seen is what is proven. Of the last
+   * view; one of an earlier height gives `null`, because those copies have gone on.
+   * @param {{height: number, bodies: {id: number, position: [number, number],
+   *   facing: [number, number]}[]}} drawn  bodies of the tiles, not of `near` or `far`; positions
+   *   with 20 fraction bits and facing with 30, as `Movement` has them
+   * @returns {null | {same: number} | {id: number, code: "absent" | "position" | "facing"}}
+   *   how many are the same, or the first that is not
+   */
+  shown(drawn) {
+    return this.#calls.json("prover_shown", encoder.encode(JSON.stringify(drawn)), this.#handle);
+  }
+
+  /**
+   * Where the own avatar will be, by the servers' own physics, as far as its surroundings are known.
+   * @param {{heading: [number, number], changes: {after: number, heading: [number, number]}[],
+   *   ticks: number}} walk  `heading`: what the servers had applied by the last view, as sent in
+   *   `Act::Walk`, raw with 32 fraction bits (as decimal strings or safe integers); `changes`: headings
+   *   that take effect later, `after` so many ticks after the last view's; `ticks`: how far to look,
+   *   at most 60
+   * @returns {null | {tick: number, path: {position: [number, number], velocity: [number, number],
+   *   facing: [number, number]}[]}} for each tick after `tick`, raw as in `Movement`; `null` without
+   *   an avatar in sight
+   */
+  predict(walk) {
+    return this.#calls.json("prover_predict", encoder.encode(JSON.stringify(walk)), this.#handle);
+  }
+
+  /** @returns {string} a digest of all copies, in hexadecimal: equal copies have equal ones */
+  digest() {
+    return decoder.decode(this.#calls.bytes("prover_digest", NOTHING, this.#handle));
+  }
+
+  /** Forgets everything. */
+  free() {
+    this.#calls.bytes("drop_handle", NOTHING, this.#handle);
+  }
+}
+
+/**
+ * @typedef {{phase: "links" | "snapshot" | "following" | "mismatch", height: number, tick: number,
+ *   root: string, checked: number, ownRoot: string | null, statedRoot: string | null, decided: number,
+ *   received: number, bytes: number}} ReplicaStatus
+ *   `height`, `tick` and `root`: of the own state. `checked`: the newest height after which the own
+ *   root (`ownRoot`) was compared with the one (`statedRoot`) that certified headers state. `decided`:
+ *   the newest decided height that was heard of. `received` of `bytes`: of a snapshot under way.
+ * @typedef {{ask: "links", after: number} | {ask: "snapshot"} |
+ *   {ask: "part", height: number, part: number} | {ask: "turns", from: number}} ReplicaWant
+ */
+
+/**
+ * A replica of the whole sim: applies every turn itself and compares its roots with the certified
+ * ones. Belongs into a worker: one frame of old turns takes a good part of a second.
+ *
+ * Ask the node what `want` says, feed the answer's frame, and go on. An answer without turns means
+ * that there is no newer one yet: ask again when one is decided. `Busy`: ask again later. `Unknown`:
+ * this node no longer has it; ask another, or begin with a snapshot.
+ */
+export class Replica {
+  /** @type {Calls} */
+  #calls;
+  /** @type {number} */
+  #handle;
+
+  /**
+   * @param {Calls} calls
+   * @param {Uint8Array} genesis
+   * @param {string} sim
+   * @param {"genesis" | "snapshot"} from
+   */
+  constructor(calls, genesis, sim, from) {
+    this.#calls = calls;
+    const name = encoder.encode(sim);
+    const begin = from === "snapshot" ? 1 : 0;
+    this.#handle = calls.json("replica_new", joined([name, genesis]), name.length, begin).handle;
+  }
+
+  /** @returns {ReplicaWant | null} what to ask next; nothing after a mismatch */
+  want() {
+    return this.#calls.json("replica_want", NOTHING, this.#handle);
+  }
+
+  /**
+   * Takes a frame in.
+   * @param {Uint8Array} frame  of the session; other frames than answers it wants change nothing
+   * @returns {{status: ReplicaStatus, applied: number}} with how many turns were applied
+   * @throws {Refused} when the node answered what no honest one does (its certificate is wrong, its
+   *   turns do not follow each other): go to another; what was applied before stays
+   */
+  frame(frame) {
+    return this.#calls.json("replica_frame", frame, this.#handle);
+  }
+
+  /** @returns {ReplicaStatus} */
+  status() {
+    return this.#calls.json("replica_status", NOTHING, this.#handle);
+  }
+
+  /**
+   * A snapshot and the turns after it, for anybody to replay: what a mismatch is shown with. Can be
+   * had at any time.
+   * @returns {Uint8Array}
+   */
+  capsule() {
+    return this.#calls.bytes("replica_capsule", NOTHING, this.#handle);
+  }
+
+  /** Forgets everything. */
+  free() {
+    this.#calls.bytes("drop_handle", NOTHING, this.#handle);
+  }
+}

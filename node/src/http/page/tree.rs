@@ -1,0 +1,206 @@
+//! The files that the page is made of, under one digest.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    io::Write as _,
+    sync::{Arc, LazyLock, OnceLock},
+};
+
+use bytes::Bytes;
+use flate2::{Compression, write::GzEncoder};
+use rust_embed::RustEmbed;
+
+include!(concat!(env!("OUT_DIR"), "/module.rs"));
+
+/// The name of the WebAssembly module in the tree.
+const MODULE_PATH: &str = "metatopia.wasm";
+
+/// The page's HTML; it is no asset, for it is no part of what it names.
+const PAGE_PATH: &str = "index.html";
+
+#[derive(RustEmbed)]
+#[folder = "../client/web"]
+struct Files;
+
+/// Type by the end of the name, and whether packing is worth the time. Other files are not served.
+const KINDS: [(&str, &str, bool); 10] = [
+    ("js", "text/javascript; charset=utf-8", true),
+    ("css", "text/css; charset=utf-8", true),
+    ("html", "text/html; charset=utf-8", true),
+    ("svg", "image/svg+xml", true),
+    ("json", "application/json", true),
+    ("txt", "text/plain; charset=utf-8", true),
+    ("webmanifest", "application/manifest+json", true),
+    ("wasm", "application/wasm", true),
+    ("png", "image/png", false),
+    ("ico", "image/x-icon", false),
+];
+
+/// A file as it is served.
+#[derive(Debug)]
+pub(super) struct Asset {
+    kind: &'static str,
+    bytes: Bytes,
+    etag: String,
+    /// `None` inside: not worth it. Made when it is first wanted.
+    packed: OnceLock<Option<Bytes>>,
+}
+
+impl Asset {
+    /// Nothing when files with such a name are not served.
+    fn new(path: &str, content: Cow<'static, [u8]>) -> Option<Self> {
+        let (_, end) = path.rsplit_once('.')?;
+        let (_, kind, packs) = KINDS.iter().find(|(known, ..)| *known == end)?;
+        let bytes = match content {
+            Cow::Borrowed(built_in) => Bytes::from_static(built_in),
+            Cow::Owned(read) => Bytes::from(read),
+        };
+        let etag = format!("\"{}\"", short(blake3::hash(&bytes)));
+        let packed = if *packs { OnceLock::new() } else { OnceLock::from(None) };
+        Some(Self { kind, bytes, etag, packed })
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// As it is compared by caches, in its quotes.
+    pub(super) fn etag(&self) -> &str {
+        &self.etag
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes.clone()
+    }
+
+    /// By gzip, if that makes it smaller. Takes up to a second the first time.
+    pub(super) fn packed(&self) -> Option<Bytes> {
+        let packed = self.packed.get_or_init(|| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(&self.bytes).ok()?;
+            let packed = encoder.finish().ok()?;
+            (packed.len() < self.bytes.len()).then(|| Bytes::from(packed))
+        });
+        packed.clone()
+    }
+}
+
+/// 128 bits are plenty for a name.
+fn short(hash: blake3::Hash) -> String {
+    hash.to_hex()[..32].to_owned()
+}
+
+/// All files of the page.
+#[derive(Debug)]
+pub(super) struct Tree {
+    digest: String,
+    page: Option<String>,
+    assets: BTreeMap<String, Arc<Asset>>,
+}
+
+impl Tree {
+    /// The files that are built in; with debug assertions, those on the disk.
+    pub(super) fn read() -> Self {
+        let mut page = None;
+        let mut assets = BTreeMap::new();
+        for path in Files::iter() {
+            let Some(file) = Files::get(&path) else { continue };
+            if path == PAGE_PATH {
+                page = String::from_utf8(file.data.into_owned()).ok();
+            } else if let Some(asset) = Asset::new(&path, file.data) {
+                assets.insert(path.into_owned(), Arc::new(asset));
+            }
+        }
+        assets.extend(module().map(|module| (MODULE_PATH.to_owned(), module)));
+        let mut hasher = blake3::Hasher::new();
+        for (path, asset) in &assets {
+            // The tag has one length, and no path holds a line's end.
+            hasher.update(path.as_bytes()).update(b"\n").update(asset.etag.as_bytes());
+        }
+        Self { digest: short(hasher.finalize()), page, assets }
+    }
+
+    /// The name of this tree in addresses.
+    pub(super) fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// What addresses of assets begin with.
+    pub(super) fn prefix(&self) -> String {
+        format!("/assets/{}", self.digest)
+    }
+
+    /// The HTML, with places for the prefix and for what the page is told.
+    pub(super) fn page(&self) -> Option<&str> {
+        self.page.as_deref()
+    }
+
+    /// A file, by its path without a slash in front.
+    pub(super) fn asset(&self, path: &str) -> Option<Arc<Asset>> {
+        self.assets.get(path).cloned()
+    }
+
+    pub(super) fn module_address(&self) -> Option<String> {
+        let has = self.assets.contains_key(MODULE_PATH);
+        has.then(|| format!("{}/{MODULE_PATH}", self.prefix()))
+    }
+}
+
+/// The module, hashed and packed only once also where all else is read from the disk.
+fn module() -> Option<Arc<Asset>> {
+    static ASSET: LazyLock<Option<Arc<Asset>>> = LazyLock::new(|| {
+        let asset = Asset::new(MODULE_PATH, Cow::Borrowed(MODULE?))?;
+        Some(Arc::new(asset))
+    });
+    ASSET.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn packed_files_unpack_to_themselves() {
+        let text = "plaza ".repeat(1_000).into_bytes();
+        let asset = Asset::new("a/words.txt", Cow::Owned(text.clone())).unwrap();
+        let packed = asset.packed().unwrap();
+        let mut unpacked = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked, text);
+        assert!(packed.len() < text.len() / 10);
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_sent_as_it_is() {
+        for path in ["dot.png", "short.js"] {
+            let asset = Asset::new(path, Cow::Borrowed(b"x")).unwrap();
+            assert_eq!(asset.packed(), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_files_of_known_kinds_are_served() {
+        for path in ["notes.md", "Makefile", "key.pem", ".git", "js"] {
+            assert!(Asset::new(path, Cow::Borrowed(b"x")).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_tree_holds_the_page_and_what_it_links_to() {
+        let tree = Tree::read();
+        let page = tree.page().unwrap();
+        let links: Vec<&str> =
+            page.split("{{assets}}/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(links.contains(&"main.js"), "{links:?}");
+        for link in links {
+            assert!(tree.asset(link).is_some(), "the page links to {link}, which is not there");
+        }
+        assert!(tree.asset(PAGE_PATH).is_none());
+        assert_eq!(tree.digest(), Tree::read().digest());
+    }
+}
