@@ -317,9 +317,7 @@ impl Session {
             }
             ServerMessage::Heard(line) => self.event(Event::Heard(line)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
-            ServerMessage::Pong { .. }
-            | ServerMessage::View(_)
-            | ServerMessage::ViewProof(_) => {}
+            ServerMessage::Pong { .. } | ServerMessage::View(_) | ServerMessage::ViewProof(_) => {}
         }
     }
 

@@ -90,12 +90,38 @@ impl Governance {
         if self.countdown(absence.admin_days) > 0 {
             return;
         }
-        let days = u64::from(absence.player_days).saturating_mul(DAY_MS);
-        self.temp_admin = players
+        let eligible = self.eligible(absence.player_days, players);
+        let eldest = eligible.min_by_key(|(key, player)| (player.first_seen, **key));
+        self.temp_admin = eldest.map(|(key, _)| *key);
+    }
+
+    /// Those of `players` who could be temp admin: no admin, and here of late.
+    fn eligible<'a>(
+        &self,
+        player_days: u32,
+        players: impl Iterator<Item = (&'a PublicKey, &'a Player)>,
+    ) -> impl Iterator<Item = (&'a PublicKey, &'a Player)> {
+        let milliseconds = u64::from(player_days).saturating_mul(DAY_MS);
+        players
             .filter(|(key, _)| !self.admins.contains(*key))
-            .filter(|(_, player)| self.time.saturating_sub(player.last_login) <= days)
-            .min_by_key(|(key, player)| (player.first_seen, **key))
-            .map(|(key, _)| *key);
+            .filter(move |(_, player)| self.time.saturating_sub(player.last_login) <= milliseconds)
+    }
+
+    /// The first `max` of those who could be temp admin, in the order in which the rule takes them.
+    pub(crate) fn candidates<'a>(
+        &self,
+        player_days: u32,
+        players: impl Iterator<Item = (&'a PublicKey, &'a Player)>,
+        max: usize,
+    ) -> Vec<(PublicKey, &'a Player)> {
+        let mut first = BTreeMap::new();
+        for (key, player) in self.eligible(player_days, players) {
+            first.insert((player.first_seen, *key), player);
+            if first.len() > max {
+                first.pop_last();
+            }
+        }
+        first.into_iter().map(|((_, key), player)| (key, player)).collect()
     }
 }
 
@@ -123,6 +149,12 @@ mod tests {
             (0..days * 24 * 60).for_each(|_| self.governance.pass(60_000));
             self.governance.appoint(ABSENCE, self.players.iter());
             self
+        }
+
+        fn candidates(&self, max: usize) -> Vec<PublicKey> {
+            let days = ABSENCE.player_days;
+            let first = self.governance.candidates(days, self.players.iter(), max);
+            first.into_iter().map(|(key, _)| key).collect()
         }
 
         fn login(&mut self, key: PublicKey) -> &mut Self {
@@ -153,10 +185,13 @@ mod tests {
         story.days(1);
         assert_eq!(story.governance.temp_admin, Some(BOB));
         assert!(story.governance.is_admin(&BOB));
+        assert_eq!(story.candidates(9), [BOB]);
 
         // An older player who comes back takes over at once.
         story.login(CHARLIE);
         assert_eq!(story.governance.temp_admin, Some(CHARLIE));
+        assert_eq!(story.candidates(9), [CHARLIE, BOB]);
+        assert_eq!(story.candidates(1), [CHARLIE]);
         assert!(!story.governance.is_admin(&BOB));
 
         // Neither Bob's nor Charlie's login counts as an admin's; Alice's does.

@@ -57,6 +57,8 @@ pub struct Running {
     pub name: String,
     /// Its source.
     pub package: PackageId,
+    /// Whose the object is, who pays for the script; nobody's means the sim's own.
+    pub owner: Option<PublicKey>,
     /// Calls that failed so far.
     pub failures: u64,
     /// The last failure.
@@ -145,6 +147,7 @@ impl World {
                 .get(&script.object)
                 .map_or_else(String::new, |object| object.name.clone()),
             package: script.package,
+            owner: self.state.payer(script.object),
             failures: script.failures,
             last_failure: script.last_failure,
             dropped: script.dropped,
@@ -173,6 +176,14 @@ impl World {
     #[must_use]
     pub fn governance(&self) -> &Governance {
         &self.state.governance
+    }
+
+    /// The first `max` of the players who could be temp admin, in the order in which the rule takes
+    /// them. Looks at every player there ever was.
+    #[must_use]
+    pub fn candidates(&self, max: usize) -> Vec<(PublicKey, &Player)> {
+        let days = self.parameters().player_days;
+        self.governance().candidates(days, self.state.players.iter(), max)
     }
 
     /// Hashes of the last lines of chat, oldest first.

@@ -32,8 +32,8 @@ pub use message::{
 };
 use metatopia_types::{limits, wire, wire::DecodeError};
 pub use question::{
-    Answer, Link, OrderEntry, Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry,
-    SnapshotOffer, TURNS_PER_ANSWER_MAX,
+    Answer, CANDIDATES_MAX, CandidateEntry, GovernanceEntry, Link, OrderEntry, PlayerEntry,
+    Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_PER_ANSWER_MAX,
 };
 pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
 pub use view::{

@@ -1,11 +1,12 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
-//! [`Question::Players`], which is for people to read.
+//! [`Question::Players`], [`Question::Scripts`] and [`Question::Governance`], which are for people to
+//! read.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_types::{
-    Certificate, Header, Height, Lane, ObjectId, PackageId, PublicKey, Receipt, Root, ScriptId,
-    Seq, StateProof, Tick, Turn, ValidatorSet,
+    Certificate, Header, Height, Lane, Look, ObjectId, PackageId, PublicKey, Receipt, Root,
+    ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +81,12 @@ pub enum Question {
     },
     /// Where the sim's servers let clients in.
     Servers,
+    /// Who decides for the sim, and who would if they stayed away.
+    Governance,
 }
+
+/// Players in one answer about governance.
+pub const CANDIDATES_MAX: usize = 16;
 
 /// Turns in one answer.
 pub const TURNS_PER_ANSWER_MAX: usize = 256;
@@ -105,8 +111,8 @@ pub enum Answer {
     Order(Vec<OrderEntry>),
     /// The root.
     Root(Root),
-    /// Names and keys.
-    Players(Vec<(String, PublicKey)>),
+    /// Who is present, ascending by key.
+    Players(Vec<PlayerEntry>),
     /// Running scripts, ascending by id.
     Scripts(Vec<ScriptEntry>),
     /// The genesis, encoded.
@@ -119,6 +125,8 @@ pub enum Answer {
     SnapshotPart(Vec<u8>),
     /// The latest word of each server.
     Servers(Vec<SignedEntrance>),
+    /// Who decides.
+    Governance(Box<GovernanceEntry>),
     /// The node does not have it, or not any more.
     Unknown,
     /// The node has too much to do: ask again, or ask another.
@@ -152,6 +160,19 @@ impl Link {
     pub const PER_ANSWER_MAX: usize = 32;
 }
 
+/// A player who is present.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayerEntry {
+    /// What others see above the avatar.
+    pub name: String,
+    /// Who it is.
+    pub key: PublicKey,
+    /// The player's body in the world.
+    pub avatar: ObjectId,
+    /// What it looks like.
+    pub look: Look,
+}
+
 /// A script that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptEntry {
@@ -163,6 +184,54 @@ pub struct ScriptEntry {
     pub name: String,
     /// Its source.
     pub package: PackageId,
+    /// Whose the object is, who pays for the script; nobody's means the sim's own.
+    pub owner: Option<PublicKey>,
+    /// Calls that failed so far.
+    pub failures: u64,
+    /// When a call failed last, and how, in words.
+    pub last_failure: Option<(Tick, String)>,
+    /// Events, timers and lines that were dropped because a limit was reached.
+    pub dropped: u64,
+}
+
+/// Who decides for a sim. Times are governance time: milliseconds since genesis in which the sim
+/// ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GovernanceEntry {
+    /// Permanent admins, ascending.
+    pub admins: Vec<PublicKey>,
+    /// Who acts for the admins now.
+    pub temp_admin: Option<PublicKey>,
+    /// Days without a permanent admin's login after which there is a temp admin.
+    pub admin_days: u32,
+    /// Days in which a player must have logged in to be one.
+    pub player_days: u32,
+    /// Now.
+    pub time: u64,
+    /// When a permanent admin logged in for the last time; genesis counts as a login.
+    pub admin_login: u64,
+    /// Milliseconds until there is a temp admin if no permanent admin logs in; 0 from then on.
+    pub countdown: u64,
+    /// How many players have ever logged in.
+    pub players: u32,
+    /// Who would be temp admin now, then who would be next; at most [`CANDIDATES_MAX`].
+    pub candidates: Vec<CandidateEntry>,
+    /// Servers that were removed for signing two things at once, with the height of the removal,
+    /// ascending by key.
+    pub exposed: Vec<(PublicKey, Height)>,
+}
+
+/// A player who could be temp admin. Times are governance time in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CandidateEntry {
+    /// The player's name.
+    pub name: String,
+    /// Who it is.
+    pub key: PublicKey,
+    /// When the player logged in first.
+    pub first_seen: u64,
+    /// When the player logged in last.
+    pub last_login: u64,
 }
 
 /// One event as a script got it.

@@ -1,13 +1,11 @@
 //! Answers to questions: from memory, from the world, or from the log.
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{
-    Answer, Link, OrderEntry, Question, ReceiptAnswer, ScriptEntry, ServerMessage,
-};
-use metatopia_sim::{Received, Running, describe};
+use metatopia_protocol::{Answer, Link, OrderEntry, Question, ReceiptAnswer, ServerMessage};
+use metatopia_sim::{Received, describe};
 use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
 
-use crate::{Asker, Delivery, Effect, Reader, Replica, replica::QUESTIONS_MAX};
+use crate::{Asker, Delivery, Effect, Reader, Replica, facts, replica::QUESTIONS_MAX};
 
 impl Replica {
     /// A question came: it waits if the world is away, and is answered otherwise.
@@ -37,6 +35,12 @@ impl Replica {
             self.loading.insert(load, (asker, question));
             let reader = Reader::Question(load);
             return self.tell(Effect::Load { reader, from: height, count });
+        }
+        if question == Question::Governance
+            && let Some(world) = self.world.as_deref()
+        {
+            // It looks at every player there ever was: once a turn, however many ask.
+            self.archive.govern(world.height(), || facts::governance(world));
         }
         let answer = self.answer_from(&question, &[]);
         self.reply(asker, answer);
@@ -68,7 +72,8 @@ impl Replica {
             | Question::Turns { .. }
             | Question::Snapshot
             | Question::SnapshotPart { .. }
-            | Question::Servers => return None,
+            | Question::Servers
+            | Question::Governance => return None,
         };
         let decided = from.0 >= 1 && from < self.agreement.height();
         (decided && self.agreement.decision(from).is_none()).then_some((from, count))
@@ -117,7 +122,8 @@ impl Replica {
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
-            | Question::Scripts => self.answer_from_world(question),
+            | Question::Scripts
+            | Question::Governance => self.answer_from_world(question),
         };
         found.unwrap_or(Answer::Unknown)
     }
@@ -134,16 +140,12 @@ impl Replica {
                 let own = events.filter(|event| event.script == *script);
                 Some(Answer::Order(own.map(entry).collect()))
             }
-            Question::Players => {
-                let named = |(key, _)| world.player(&key).map(|player| (player.name.clone(), key));
-                Some(Answer::Players(world.present().filter_map(named).collect()))
-            }
-            Question::Scripts => {
-                let entry = |running: Running| {
-                    let Running { script, object, name, package, .. } = running;
-                    ScriptEntry { script, object, name, package }
-                };
-                Some(Answer::Scripts(world.scripts().map(entry).collect()))
+            Question::Players => Some(Answer::Players(facts::players(world))),
+            Question::Scripts => Some(Answer::Scripts(facts::scripts(world))),
+            Question::Governance => {
+                let known = self.archive.governance();
+                let known = known.filter(|(height, _)| *height == world.height());
+                known.map(|(_, entry)| Answer::Governance(Box::new(entry.clone())))
             }
             _ => None,
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use metatopia_protocol::GovernanceEntry;
 use metatopia_sim::{Applied, Received};
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Root, Seq, StateProof, Turn, limits,
@@ -39,6 +40,8 @@ pub(crate) struct Archive {
     roots: BTreeMap<Height, Root>,
     outcomes: BTreeMap<Height, StateProof>,
     orders: BTreeMap<Height, Vec<Received>>,
+    /// Who decides, as it was told last.
+    governance: Option<(Height, GovernanceEntry)>,
 }
 
 impl Archive {
@@ -60,6 +63,18 @@ impl Archive {
                 self.places.remove(&key);
             }
         }
+    }
+
+    /// Somebody asks who decides after the turn of this height.
+    pub(crate) fn govern(&mut self, height: Height, state: impl FnOnce() -> GovernanceEntry) {
+        if self.governance.as_ref().is_none_or(|(known, _)| *known != height) {
+            self.governance = Some((height, state()));
+        }
+    }
+
+    /// Who decides, and after the turn of which height that was so.
+    pub(crate) fn governance(&self) -> Option<&(Height, GovernanceEntry)> {
+        self.governance.as_ref()
     }
 
     /// A turn was applied.

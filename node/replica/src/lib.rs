@@ -22,6 +22,7 @@ mod acts;
 mod answers;
 mod archive;
 mod effect;
+mod facts;
 mod ledger;
 pub mod mempool;
 mod message;

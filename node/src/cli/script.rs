@@ -112,13 +112,24 @@ struct Running {
     object: u64,
     name: String,
     package: String,
+    owner: Option<String>,
+    failures: u64,
+    last_failure: Option<(u64, String)>,
+    dropped: u64,
 }
 
 impl fmt::Display for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { script, object, name, package } = self;
+        let Self { script, object, name, package, failures, dropped, .. } = self;
         let name = metatopia_client::text::printable(name);
-        write!(f, "{script:>5}  on {name} (object {object}), package {package}")
+        write!(f, "{script:>5}  on {name} (object {object}), package {package}")?;
+        if let Some((tick, kind)) = &self.last_failure {
+            write!(f, "; {failures} calls failed, the last at tick {tick}: {kind}")?;
+        }
+        if *dropped > 0 {
+            write!(f, "; {dropped} events, timers or lines dropped")?;
+        }
+        Ok(())
     }
 }
 
@@ -134,6 +145,10 @@ pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure
             object: entry.object.0,
             name: entry.name,
             package: entry.package.to_string(),
+            owner: entry.owner.map(|key| key.to_string()),
+            failures: entry.failures,
+            last_failure: entry.last_failure.map(|(tick, kind)| (tick.0, kind)),
+            dropped: entry.dropped,
         })?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::text::{self, describe, find, position, printable};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, Question, Scene, SceneObject};
+use metatopia_protocol::{Answer, PlayerEntry, Question, Scene, SceneObject};
 use metatopia_scripting::Package;
 use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
 use tokio::time::{Instant, sleep};
@@ -158,7 +158,7 @@ pub(super) async fn who(room: &mut Room) -> Result<(), Failure> {
     let Answer::Players(players) = room.driver.ask(Question::Players, ANSWER).await? else {
         return room.tell(Kind::Refused, "The node does not say who is here.");
     };
-    for (name, key) in players {
+    for PlayerEntry { name, key, .. } in players {
         let you = if key == room.driver.author() { ", that is you" } else { "" };
         let key = &key.to_string()[..8];
         room.tell(Kind::Answer, &format!("{} (key {key}..{you})", printable(&name)))?;

@@ -1,0 +1,56 @@
+//! What the state says about players, scripts and who decides, as clients are told it.
+
+use metatopia_protocol::{
+    CANDIDATES_MAX, CandidateEntry, GovernanceEntry, PlayerEntry, ScriptEntry,
+};
+use metatopia_sim::{Running, World};
+
+/// Who is present, ascending by key.
+pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
+    let present = world.present().filter_map(|(key, avatar)| {
+        let player = world.player(&key)?;
+        Some(PlayerEntry { name: player.name.clone(), key, avatar, look: player.look })
+    });
+    present.collect()
+}
+
+/// What runs, ascending by script.
+pub(crate) fn scripts(world: &World) -> Vec<ScriptEntry> {
+    let entry = |running: Running| ScriptEntry {
+        script: running.script,
+        object: running.object,
+        name: running.name,
+        package: running.package,
+        owner: running.owner,
+        failures: running.failures,
+        last_failure: running.last_failure.map(|(tick, kind)| (tick, kind.to_string())),
+        dropped: running.dropped,
+    };
+    world.scripts().map(entry).collect()
+}
+
+/// Who decides.
+pub(crate) fn governance(world: &World) -> GovernanceEntry {
+    let (state, parameters) = (world.governance(), world.parameters());
+    let candidate = |(key, player): (_, &metatopia_sim::Player)| CandidateEntry {
+        name: player.name.clone(),
+        key,
+        first_seen: player.first_seen,
+        last_login: player.last_login,
+    };
+    GovernanceEntry {
+        admins: state.admins.iter().copied().collect(),
+        temp_admin: state.temp_admin,
+        admin_days: parameters.admin_days,
+        player_days: parameters.player_days,
+        time: state.time,
+        admin_login: state.admin_login,
+        countdown: state.countdown(parameters.admin_days),
+        players: u32::try_from(world.player_count()).unwrap_or(u32::MAX),
+        candidates: world.candidates(CANDIDATES_MAX).into_iter().map(candidate).collect(),
+        exposed: state.exposed.iter().map(|(key, height)| (*key, *height)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_scripting::{Author, Draft, Package};
+use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
+use metatopia_types::{
+    Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId,
+    PackageId, PublicKey, Root, Round, ScriptId, Seq, Sign, SigningKey, Tick, Turn,
+};
+
+use super::*;
+
+const DAY_MS: u64 = 86_400_000;
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+/// A script that fails whenever it is touched.
+fn sulker() -> Package {
+    Package::build(Draft {
+        name: "sulker".into(),
+        version: "1.0.0".into(),
+        entry: "sulker.rhai".into(),
+        files: [("sulker.rhai".into(), "fn on_touch(other) { throw \"no\"; }\n".into())].into(),
+        licence: "AGPL-3.0-or-later".into(),
+        authors: vec![Author { name: "Ada".into(), key: None }],
+        ..Draft::default()
+    })
+    .expect("a whole package")
+}
+
+/// A world with an admin, and a stone of Bob's that sulks.
+fn yard() -> (World, PackageId) {
+    let (package, round) = (sulker(), Shape::Circle { radius: Fx::HALF });
+    let id = package.id();
+    let genesis = Genesis {
+        name: "yard".to_owned(),
+        engine: ENGINE,
+        parameters: Parameters::default(),
+        admins: BTreeSet::from([key(1).public()]),
+        validators: BTreeMap::from([(key(9).public(), Contact::default())]),
+        packages: BTreeMap::from([(id, package.encode())]),
+        objects: vec![ObjectSpec {
+            kind: "stone".to_owned(),
+            name: "sulker".to_owned(),
+            owner: Some(key(2).public()),
+            look: Look::default(),
+            text: String::new(),
+            body: BodySpec::new(round, Motion::Static, Vec2::new(Fx::ONE, Fx::ZERO)),
+            scripts: vec![ScriptSpec { package: id, state: metatopia_scripting::State::default() }],
+        }],
+        licence: "AGPL-3.0-or-later".to_owned(),
+        asset_licence: "CC-BY-SA-4.0".to_owned(),
+    };
+    (World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis"), id)
+}
+
+/// Applies a turn with this act of this player.
+fn play(world: &mut World, n: u8, seq: u64, act: Act) {
+    let author = key(n).public();
+    let (lane, seq, last_valid) = (Lane(1), Seq(seq), world.height().plus(100));
+    let envelope = Envelope { sim: world.sim(), author, lane, seq, last_valid, act };
+    let body = Body::new(vec![envelope.sign(&key(n))], Vec::new()).expect("a small body");
+    let set = world.roster().newest_set().id();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let height = world.height().plus(1);
+    let header = Header {
+        sim: world.sim(),
+        engine: ENGINE,
+        height,
+        previous: HeaderId::default(),
+        proposer: key(9).public(),
+        round: Round(0),
+        time: Millis(1_700_000_000_000 + height.0 * 50),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: Root::default(),
+        validators: set,
+        next_validators: set,
+    };
+    world.apply(&Turn { header, body }, &Serial);
+}
+
+fn login(world: &mut World, n: u8, name: &str, look: Look) {
+    play(world, n, 1, Act::Login { name: name.to_owned(), look });
+}
+
+#[test]
+fn players_are_told_with_avatar_and_look_by_key() {
+    let (mut world, _) = yard();
+    let red = Look { color: 0xff_00_00, ..Look::default() };
+    login(&mut world, 2, "Bob", red);
+    login(&mut world, 1, "Ada", Look::default());
+
+    let told = players(&world);
+
+    let keys: Vec<PublicKey> = told.iter().map(|player| player.key).collect();
+    assert!(keys.is_sorted());
+    assert_eq!(keys.len(), 2);
+    let bob = told.iter().find(|player| player.key == key(2).public()).expect("Bob is here");
+    assert_eq!((bob.name.as_str(), bob.look), ("Bob", red));
+    assert_eq!(Some(bob.avatar), world.avatar(&bob.key));
+}
+
+#[test]
+fn a_script_that_fails_is_told_with_its_failures_and_who_pays() {
+    let (mut world, package) = yard();
+    let quiet = scripts(&world);
+    assert_eq!((quiet[0].failures, &quiet[0].last_failure), (0, &None));
+    login(&mut world, 2, "Bob", Look::default());
+
+    play(&mut world, 2, 2, Act::Touch { object: ObjectId(1) });
+
+    let told = scripts(&world);
+    let expected = ScriptEntry {
+        script: ScriptId(1),
+        object: ObjectId(1),
+        name: "sulker".to_owned(),
+        package,
+        owner: Some(key(2).public()),
+        failures: 1,
+        last_failure: Some((Tick(4), "thrown".to_owned())),
+        dropped: 0,
+    };
+    assert_eq!(told, [expected]);
+}
+
+#[test]
+fn who_decides_is_told_with_those_who_would_be_next() {
+    let (mut world, _) = yard();
+    for n in [3, 2] {
+        login(&mut world, n, "player", Look::default());
+    }
+
+    let told = governance(&world);
+
+    assert_eq!(told.admins, [key(1).public()]);
+    assert_eq!((told.temp_admin, told.players), (None, 2));
+    assert_eq!((told.admin_days, told.player_days), (30, 7));
+    // The first turn has none before it; the second is 50 ms later.
+    assert_eq!((told.time, told.admin_login), (50, 0));
+    assert_eq!(told.countdown, 30 * DAY_MS - 50);
+    let candidates: Vec<_> = told.candidates.iter().map(|c| (c.key, c.first_seen)).collect();
+    assert_eq!(candidates, [(key(3).public(), 0), (key(2).public(), 50)]);
+    assert_eq!(told.exposed, []);
+    assert_eq!(Height(2), world.height());
+}
