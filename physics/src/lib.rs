@@ -71,6 +71,7 @@ mod fixed;
 pub mod limits;
 mod matter;
 mod motion;
+mod movement;
 mod narrow;
 #[cfg(test)]
 mod overflow;
@@ -87,6 +88,7 @@ mod touch;
 pub use body::{Body, BodySpec, Pose};
 pub use contact::Contact;
 pub use motion::Motion;
+pub use movement::OutOfRange;
 pub use query::Near;
 pub use region::{ImpulseError, InsertError, Missing, MotionError, Region, VelocityError};
 pub use restore::RestoreError;

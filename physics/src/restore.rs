@@ -76,7 +76,7 @@ impl Region {
 }
 
 /// The name of the first field that is out of range.
-fn check(body: &Body) -> Result<(), &'static str> {
+pub(crate) fn check(body: &Body) -> Result<(), &'static str> {
     let within = |value: Q20, bound: Q20| value >= -bound && value <= bound;
     let factor = |value: Q20, max: Q20| value >= Q20::ZERO && value <= max;
     let bound = Q20::constant(COORDINATE_MAX);

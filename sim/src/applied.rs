@@ -1,9 +1,9 @@
 //! What applying a turn gives, besides the next state. None of it enters the state.
 
 use metatopia_scripting::{ErrorKind, Event, Report};
-use metatopia_types::{Height, ObjectId, Outcome, Root, ScriptId, Tick, ValidatorSet};
+use metatopia_types::{Height, Movement, ObjectId, Outcome, Root, ScriptId, Tick, ValidatorSet};
 
-use crate::{chat::ChatLine, inbox::Sender, state::State};
+use crate::{chat::ChatLine, inbox::Sender, object::Tile, state::State};
 
 /// The result of one turn.
 #[derive(Debug, Clone)]
@@ -26,6 +26,21 @@ pub struct Applied {
     pub failures: Vec<Failure>,
     /// What scripts logged, for their authors.
     pub log: Vec<LogLine>,
+    /// Objects whose entries in the tiles are not what they were, in the order of their ids.
+    pub changed: Vec<Changed>,
+}
+
+/// How the entry of an object changed in a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Changed {
+    /// Which object.
+    pub id: ObjectId,
+    /// Its tile before; nothing if it is new.
+    pub from: Option<Tile>,
+    /// Its tile now; nothing if it is gone.
+    pub to: Option<Tile>,
+    /// The parts of its motion that changed, if nothing else of its entry did.
+    pub movement: Option<Movement>,
 }
 
 /// One event as a script got it.

@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
-    Digest, Height, LeafKey, ObjectId, Root, StateProof, leaf_hash, limits::LEAF_BYTES_MAX, merkle,
-    wire,
+    Digest, Height, LeafKey, Movement, ObjectId, Root, StateProof, leaf_hash,
+    limits::LEAF_BYTES_MAX, merkle, wire,
 };
 use serde::Serialize;
 
 use crate::{
+    applied::Changed,
     limits::PACKAGE_PIECE_BYTES,
-    object::{Tile, object_key},
+    object::{Object, PlacedLeaf, Tile, object_key},
     shelf::{LeafDigest, Shelf, prefix_text},
     state::State,
 };
@@ -55,14 +56,55 @@ pub(crate) struct Leaves {
     /// Where each object was, and its body, when its entry was written.
     placed: BTreeMap<ObjectId, (Tile, Body)>,
     touching: Vec<Contact>,
-    root: Root,
+    /// The nodes over the hashes of all leaves.
+    nodes: merkle::Tree,
+    /// Objects that changed between the last two calls of [`Leaves::refresh`].
+    changed: Vec<Changed>,
     hashed_bytes: u64,
 }
 
 impl Leaves {
     /// The root of the state that was last looked at.
-    pub(crate) const fn root(&self) -> Root {
-        self.root
+    pub(crate) fn root(&self) -> Root {
+        Root(self.nodes.root())
+    }
+
+    /// The objects that the last look found changed, in the order of their ids.
+    pub(crate) fn changed(&self) -> &[Changed] {
+        &self.changed
+    }
+
+    /// The tile of an object, and its entry there.
+    pub(crate) fn entry(&self, id: ObjectId) -> Option<(Tile, &[u8])> {
+        let (tile, _) = self.placed.get(&id)?;
+        Some((*tile, self.tiles.get(tile)?.get(&object_key(id))?))
+    }
+
+    /// The entries of a tile, by id.
+    pub(crate) fn entries(&self, tile: Tile) -> impl Iterator<Item = (ObjectId, &[u8])> {
+        let entries = self.tiles.get(&tile).into_iter().flat_map(Shelf::entries);
+        entries.map(|(key, entry)| (ObjectId(u64::from_be_bytes(*key)), entry))
+    }
+
+    /// The leaves of these tiles, with their places. All keys of tiles are neighbours, so that one
+    /// walk over them finds all.
+    pub(crate) fn tile_leaves(&self, tiles: &BTreeSet<Tile>) -> Vec<PlacedLeaf> {
+        let first = LeafKey(format!("{TILE}/"));
+        let before = self.tree.range(..&first).count();
+        let of_tiles = self.tree.range(&first..).take_while(|(key, _)| key.0.starts_with(&first.0));
+        let mut found = Vec::new();
+        for (index, (key, _)) in (before..).zip(of_tiles) {
+            let named = key.0[first.0.len()..].split_once('/');
+            let (name, prefix) = named.unwrap_or((&key.0[first.0.len()..], ""));
+            let Some(tile) = tile_named(name).filter(|tile| tiles.contains(tile)) else {
+                continue;
+            };
+            let prefix = prefix_digits(prefix).unwrap_or_default();
+            let index = u32::try_from(index).ok();
+            let place = index.and_then(|index| self.nodes.proof(index));
+            found.extend(place.map(|place| PlacedLeaf { tile, prefix, place }));
+        }
+        found
     }
 
     /// Bytes of content hashed so far, for measurements.
@@ -84,9 +126,7 @@ impl Leaves {
         // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
         self.shelved(&key.0, &[]).or_else(|| {
             let (name, prefix) = key.0.rsplit_once('/')?;
-            let digit = |c: char| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            let prefix: Option<Vec<u8>> = prefix.chars().map(digit).collect();
-            self.shelved(name, &prefix?)
+            self.shelved(name, &prefix_digits(prefix)?)
         })
     }
 
@@ -99,8 +139,7 @@ impl Leaves {
             PACKAGES => self.packages.content(prefix),
             CONTACTS => self.contacts.content(prefix),
             _ => {
-                let (x, y) = name.strip_prefix(TILE)?.strip_prefix('/')?.split_once(',')?;
-                let tile = Tile { x: x.parse().ok()?, y: y.parse().ok()? };
+                let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
                 self.tiles.get(&tile)?.content(prefix)
             }
         })
@@ -109,9 +148,8 @@ impl Leaves {
     /// A leaf with its path to the root.
     pub(crate) fn proof(&self, key: &LeafKey) -> Option<StateProof> {
         let content = self.content(key)?;
-        let index = self.tree.range(..key).count();
-        let hashes: Vec<Digest> = self.tree.values().map(|(_, hash)| *hash).collect();
-        let place = merkle::Proof::of(&hashes, index)?;
+        let index = u32::try_from(self.tree.range(..key).count()).ok()?;
+        let place = self.nodes.proof(index)?;
         Some(StateProof { key: key.clone(), content, place })
     }
 
@@ -129,9 +167,8 @@ impl Leaves {
         self.objects(state);
         self.contacts(state);
         self.settle();
-        let hashes: Vec<Digest> = self.tree.values().map(|(_, hash)| *hash).collect();
-        self.root = Root(merkle::root(&hashes));
-        self.root
+        self.nodes = merkle::Tree::of(self.tree.values().map(|(_, hash)| *hash).collect());
+        self.root()
     }
 
     /// The leaves of a state that was built or restored: all of them are looked at.
@@ -219,22 +256,29 @@ impl Leaves {
 
     /// Objects whose own fields were touched, and those whose bodies changed.
     fn objects(&mut self, state: &mut State) {
-        let mut moved: BTreeSet<ObjectId> = state.objects.take_touched();
+        let touched = state.objects.take_touched();
+        let mut moved = touched.clone();
         for body in state.region.bodies() {
             if self.placed.get(&body.id()).is_none_or(|(_, before)| before != body) {
                 moved.insert(body.id());
             }
         }
+        self.changed.clear();
         for id in moved {
             let now = state.objects.get(&id).zip(state.region.body(id));
-            let tile = now.map(|(_, body)| Tile::of(body.position()));
-            if let Some((old, _)) = self.placed.get(&id)
-                && Some(*old) != tile
-                && let Some(shelf) = self.tiles.get_mut(old)
+            let to = now.map(|(_, body)| Tile::of(body.position()));
+            let from = self.placed.get(&id).map(|(tile, _)| *tile);
+            let movement = self.movement(id, now, touched.contains(&id));
+            if from.is_some() || to.is_some() {
+                self.changed.push(Changed { id, from, to, movement });
+            }
+            if let Some(old) = from
+                && from != to
+                && let Some(shelf) = self.tiles.get_mut(&old)
             {
                 shelf.take(object_key(id));
             }
-            let (Some((object, body)), Some(tile)) = (now, tile) else {
+            let (Some((object, body)), Some(tile)) = (now, to) else {
                 self.placed.remove(&id);
                 continue;
             };
@@ -242,6 +286,28 @@ impl Leaves {
             self.tiles.entry(tile).or_default().put(object_key(id), entry);
             self.placed.insert(id, (tile, body.clone()));
         }
+        // Touched does not mean changed: many scripts write what is there already.
+        let idle = |change: &Changed| change.movement.is_some_and(|movement| movement.is_empty());
+        self.changed.retain(|change| !idle(change));
+    }
+
+    /// What changed of an object's motion since its entry was written, if nothing else did.
+    fn movement(
+        &self,
+        id: ObjectId,
+        now: Option<(&Object, &Body)>,
+        touched: bool,
+    ) -> Option<Movement> {
+        let (object, body) = now?;
+        let (tile, before) = self.placed.get(&id)?;
+        if touched {
+            // An entry begins with its id and object, and no object's encoding begins another's.
+            let entry = self.tiles.get(tile)?.get(&object_key(id))?;
+            if !entry.starts_with(&wire::encode(&(id, object))) {
+                return None;
+            }
+        }
+        body.movement_since(before)
     }
 
     fn contacts(&mut self, state: &State) {
@@ -271,7 +337,7 @@ impl Leaves {
         hashed += settle(tree, PACKAGES, &mut self.packages);
         hashed += settle(tree, CONTACTS, &mut self.contacts);
         self.tiles.retain(|tile, shelf| {
-            hashed += settle(tree, &format!("{TILE}/{},{}", tile.x, tile.y), shelf);
+            hashed += settle(tree, &tile_shelf(*tile), shelf);
             !shelf.is_empty()
         });
         self.hashed_bytes = self.hashed_bytes.saturating_add(hashed);
@@ -316,11 +382,27 @@ fn branch(key: &LeafKey, digest: LeafDigest) -> (LeafDigest, Digest) {
     (digest, leaf_hash(key, &digest.hash))
 }
 
-fn shelf_key(name: &str, prefix: &[u8]) -> LeafKey {
+/// The name of a tile's shelf.
+pub(crate) fn tile_shelf(tile: Tile) -> String {
+    format!("{TILE}/{},{}", tile.x, tile.y)
+}
+
+pub(crate) fn shelf_key(name: &str, prefix: &[u8]) -> LeafKey {
     if prefix.is_empty() {
         return LeafKey(name.to_owned());
     }
     LeafKey(format!("{name}/{}", prefix_text(prefix)))
+}
+
+/// The tile that is called `x,y`.
+fn tile_named(name: &str) -> Option<Tile> {
+    let (x, y) = name.split_once(',')?;
+    Some(Tile { x: x.parse().ok()?, y: y.parse().ok()? })
+}
+
+/// The digits of a leaf's prefix, one per byte.
+fn prefix_digits(prefix: &str) -> Option<Vec<u8>> {
+    prefix.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect()
 }
 
 /// The leaf with the outcomes of one turn.

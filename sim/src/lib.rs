@@ -130,6 +130,8 @@ mod shelf;
 mod snapshot;
 mod state;
 mod tick;
+mod tile_copy;
+mod tiles;
 mod tracked;
 mod view;
 mod watch;
@@ -138,7 +140,7 @@ mod world;
 
 #[doc(hidden)]
 pub use acts::Faults;
-pub use applied::{Applied, Failure, LogLine, Received, describe};
+pub use applied::{Applied, Changed, Failure, LogLine, Received, describe};
 pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
 pub use difference::{Contents, Difference, difference, first_leaf, show};
 pub use fork_join::{ForkJoin, Serial};
@@ -147,13 +149,17 @@ pub use governance::Governance;
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use metatopia_physics::Shape;
-pub use object::{AVATAR, Object, Tile};
+pub use object::{AVATAR, Object, PlacedLeaf, Tile};
 pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError};
 pub use players::{Player, Session, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
 pub use snapshot::{LeafEntry, Manifest, RestoreError};
 pub use state::{Charter, Clock};
+pub use tile_copy::{
+    CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,
+    TileEntry,
+};
 pub use watch::{Stage, Watch};
 pub use windows::{ActFault, Admission, LaneKey, LaneWindows, Window};
 pub use world::{Tools, World};

@@ -1,7 +1,7 @@
 //! Objects: whatever has a place in the world. Their bodies belong to the region.
 
 use metatopia_math::Fx;
-use metatopia_types::{Look, ObjectId, PublicKey, ScriptId};
+use metatopia_types::{Look, ObjectId, PublicKey, ScriptId, merkle};
 use serde::{Deserialize, Serialize};
 
 /// The kind that scripts see for players' bodies.
@@ -47,6 +47,18 @@ impl Tile {
         }
         Self { x: index(point.x), y: index(point.y) }
     }
+}
+
+/// Where one leaf of a tile is in the state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedLeaf {
+    /// The tile.
+    pub tile: Tile,
+    /// The first hexadecimal digits, one per byte, of the ids in this leaf; none when the tile is
+    /// one leaf.
+    pub prefix: Vec<u8>,
+    /// Its place among all leaves of the state.
+    pub place: merkle::Proof,
 }
 
 /// An object's id in the order-keeping bytes that shelves sort by.

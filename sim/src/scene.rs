@@ -107,7 +107,7 @@ impl World {
         })
     }
 
-    fn gesture(&self, player: &PublicKey) -> Option<Emote> {
+    pub(crate) fn gesture(&self, player: &PublicKey) -> Option<Emote> {
         let session = self.state.players.get(player)?.session.as_ref()?;
         let (emote, at) = session.gesture?;
         (at.plus(GESTURE_TICKS) > self.tick()).then_some(emote)

@@ -91,6 +91,21 @@ impl<const N: usize> Shelf<N> {
         }
     }
 
+    /// The entry of `key`.
+    pub(crate) fn get(&self, key: &[u8; N]) -> Option<&[u8]> {
+        self.entries.get(key).map(Vec::as_slice)
+    }
+
+    /// All entries, in the order of their keys.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8; N], &[u8])> {
+        self.entries.iter().map(|(key, entry)| (key, entry.as_slice()))
+    }
+
+    /// The leaves of the last settling, by their prefixes.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = (&[u8], LeafDigest)> {
+        self.leaves.iter().map(|(prefix, digest)| (prefix.as_slice(), *digest))
+    }
+
     /// Has it no entry?
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -148,6 +148,7 @@ impl World {
             order: report.order,
             failures: report.failures,
             log: report.log,
+            changed: self.leaves.changed().to_vec(),
         }
     }
 
@@ -197,7 +198,7 @@ impl World {
 
     /// The root of the state.
     #[must_use]
-    pub const fn root(&self) -> Root {
+    pub fn root(&self) -> Root {
         self.leaves.root()
     }
 

@@ -37,8 +37,8 @@ pub use question::{
 };
 pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
 pub use view::{
-    BYTES_PER_SECOND, HAVE_MAX, PROOF_TURNS, TileLeaf, TileName, TileUpdate, UNSEEN_MAX, View,
-    ViewProof, Watching,
+    BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, PROOF_TURNS, TileLeaf, TileName, TileUpdate,
+    UNSEEN_MAX, View, ViewProof, Watching,
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.

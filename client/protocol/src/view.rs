@@ -21,6 +21,9 @@ pub const UNSEEN_MAX: u32 = 8;
 /// Copies are proved after every turn whose height this divides: five times a second.
 pub const PROOF_TURNS: u64 = 4;
 
+/// Big things far away are told again at least once in so many turns, while the bytes suffice.
+pub const FAR_TURNS_MAX: u64 = 200;
+
 /// Tiles that a client may say it has.
 pub const HAVE_MAX: usize = 64;
 
@@ -70,7 +73,8 @@ pub struct View {
     /// Own avatar and what it touches, whose tiles are not told about in this view, for drawing; the
     /// copies stay as they are.
     pub near: Vec<(ObjectId, Movement)>,
-    /// Big things farther away than tiles are followed, for drawing: whole entries.
+    /// Big things farther away than tiles are followed, for drawing: whole entries. What is not told
+    /// again within [`FAR_TURNS_MAX`] turns is gone.
     pub far: Vec<Vec<u8>>,
     /// Gestures of this moment, of objects in the tiles.
     pub gestures: Vec<(ObjectId, Emote)>,
@@ -81,8 +85,8 @@ pub struct View {
 pub struct TileUpdate {
     /// Which.
     pub tile: TileName,
-    /// Changes after this height, which is that of the client's copy; none if this is the whole
-    /// tile, and takes the place of any copy.
+    /// Changes after this height, which is that of the client's copy or an earlier one; none if
+    /// this is the whole tile, and takes the place of any copy.
     pub since: Option<Height>,
     /// Entries that are new, or changed in more than how they move, in the state's own encoding.
     pub entries: Vec<Vec<u8>>,
@@ -90,6 +94,10 @@ pub struct TileUpdate {
     pub moved: Vec<(ObjectId, Movement)>,
     /// Entries that are no longer in the tile.
     pub gone: Vec<ObjectId>,
+    /// The whole tile did not fit: entries of greater ids follow in later views, as changes. Until
+    /// an update of the tile comes without this, the copy is not whole: it is in no proof, and not
+    /// to be named in [`Watching::have`].
+    pub more: bool,
 }
 
 /// Shows that copies of tiles are the state's.

@@ -5,6 +5,7 @@ mod commands;
 mod determinism;
 mod events;
 mod golden;
+mod movements;
 mod queries;
 mod rest;
 mod restoring;

@@ -10,5 +10,6 @@ mod snapshots;
 mod speech;
 mod storm;
 mod thrift;
+mod tiles;
 mod totality;
 mod yard;

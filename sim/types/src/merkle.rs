@@ -99,6 +99,58 @@ impl Proof {
     }
 }
 
+/// All nodes over a list, for whoever wants many proofs of it: each costs no hashing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// The leaves, then the nodes over them up to the root. The last of an odd number is its own
+    /// parent: that gives the same shape as splitting from the top.
+    levels: Vec<Vec<Digest>>,
+}
+
+impl Tree {
+    /// The tree over leaf hashes, in order.
+    #[must_use]
+    pub fn of(leaves: Vec<Digest>) -> Self {
+        let mut levels = Vec::new();
+        let mut level = leaves;
+        while level.len() > 1 {
+            let above = level
+                .chunks(2)
+                .map(|pair| match pair {
+                    [left, right] => node(left, right),
+                    lone => lone[0],
+                })
+                .collect();
+            levels.push(core::mem::replace(&mut level, above));
+        }
+        levels.push(level);
+        Self { levels }
+    }
+
+    /// What [`root`] gives for the leaves.
+    #[must_use]
+    pub fn root(&self) -> Digest {
+        let top = self.levels.last().and_then(|level| level.first());
+        top.copied().unwrap_or_else(|| root(&[]))
+    }
+
+    /// What [`Proof::of`] gives for the leaves.
+    #[must_use]
+    pub fn proof(&self, index: u32) -> Option<Proof> {
+        let count = u32::try_from(self.levels.first()?.len()).ok()?;
+        if index >= count {
+            return None;
+        }
+        let mut at = index as usize;
+        let mut path = Vec::new();
+        for level in &self.levels {
+            path.extend(level.get(at ^ 1));
+            at /= 2;
+        }
+        Some(Proof { index, count, path })
+    }
+}
+
 fn siblings(leaves: &[Digest], index: usize, path: &mut Vec<Digest>) {
     if leaves.len() < 2 {
         return;

@@ -55,6 +55,10 @@ proptest! {
             (0..count).map(|n| merkle::leaf(&n.to_le_bytes())).collect();
         let (root, at) = (merkle::root(&leaves), at.index(count));
         let proof = merkle::Proof::of(&leaves, at).expect("in range");
+        let tree = merkle::Tree::of(leaves.clone());
+        prop_assert_eq!(tree.root(), root);
+        prop_assert_eq!(tree.proof(proof.index), Some(proof.clone()));
+        prop_assert_eq!(tree.proof(proof.count), None);
         prop_assert_eq!(proof.root(leaves[at]), Some(root));
 
         let mut wrong = leaves[at];

@@ -1,0 +1,82 @@
+//! What of a body changes from step to step, to be told to those who hold a copy of it.
+
+use metatopia_types::{Movement, ObjectId};
+
+use crate::body::Body;
+use crate::fixed::{Q20, Q30, Unit, Vector};
+use crate::restore::check;
+
+/// A field of a body has a value that the body cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {field} of object {id} is out of range")]
+pub struct OutOfRange {
+    /// The body.
+    pub id: ObjectId,
+    /// The field's name.
+    pub field: &'static str,
+}
+
+impl Body {
+    /// All parts of its motion.
+    #[must_use]
+    pub const fn movement(&self) -> Movement {
+        Movement {
+            position: Some([self.position.x.0, self.position.y.0]),
+            facing: Some([self.facing.x.0, self.facing.y.0]),
+            velocity: Some([self.velocity.x.0, self.velocity.y.0]),
+            spin: Some(self.spin.0),
+            slow_steps: Some(self.slow_steps),
+        }
+    }
+
+    /// The parts of its motion that are not those of an older state of it; nothing if anything else
+    /// changed as well.
+    #[must_use]
+    pub fn movement_since(&self, older: &Self) -> Option<Movement> {
+        let (new, old) = (self.movement(), older.movement());
+        let mut followed = older.clone();
+        followed.take_parts(&new);
+        (followed == *self).then(|| Movement {
+            position: new.position.filter(|_| new.position != old.position),
+            facing: new.facing.filter(|_| new.facing != old.facing),
+            velocity: new.velocity.filter(|_| new.velocity != old.velocity),
+            spin: new.spin.filter(|_| new.spin != old.spin),
+            slow_steps: new.slow_steps.filter(|_| new.slow_steps != old.slow_steps),
+        })
+    }
+
+    /// Takes the parts of a movement over.
+    ///
+    /// # Errors
+    /// When that would give it a motion that no step gives it; then it stays as it is.
+    pub fn follow(&mut self, movement: &Movement) -> Result<(), OutOfRange> {
+        let mut followed = self.clone();
+        followed.take_parts(movement);
+        followed.check()?;
+        *self = followed;
+        Ok(())
+    }
+
+    /// Whether every field is in the range that regions keep. Whoever decoded a body that came from
+    /// a peer asks this before using it.
+    ///
+    /// # Errors
+    /// Names the first field that is not.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        check(self).map_err(|field| OutOfRange { id: self.id, field })
+    }
+
+    fn take_parts(&mut self, movement: &Movement) {
+        if let Some([x, y]) = movement.position {
+            self.position = Vector::new(Q20(x), Q20(y));
+        }
+        if let Some([x, y]) = movement.facing {
+            self.facing = Unit { x: Q30(x), y: Q30(y) };
+        }
+        if let Some([x, y]) = movement.velocity {
+            self.velocity = Vector::new(Q20(x), Q20(y));
+        }
+        self.spin = movement.spin.map_or(self.spin, Q20);
+        self.slow_steps = movement.slow_steps.unwrap_or(self.slow_steps);
+    }
+}

@@ -1,0 +1,75 @@
+//! What servers need to tell clients about tiles.
+
+use std::collections::BTreeSet;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{Body, Shape};
+use metatopia_types::{Emote, Movement, ObjectId};
+
+use crate::{
+    object::{PlacedLeaf, Tile},
+    world::World,
+};
+
+impl World {
+    /// The tile of an object, and its entry there, in the state's own encoding.
+    #[must_use]
+    pub fn entry(&self, id: ObjectId) -> Option<(Tile, &[u8])> {
+        self.leaves.entry(id)
+    }
+
+    /// The entries of a tile, in the state's own encoding, by id.
+    pub fn entries(&self, tile: Tile) -> impl Iterator<Item = (ObjectId, &[u8])> {
+        self.leaves.entries(tile)
+    }
+
+    /// All parts of an object's motion.
+    #[must_use]
+    pub fn movement(&self, id: ObjectId) -> Option<Movement> {
+        self.state.region.body(id).map(Body::movement)
+    }
+
+    /// Where an object is, in metres.
+    #[must_use]
+    pub fn place(&self, id: ObjectId) -> Option<Vec2> {
+        self.state.region.body(id).map(Body::position)
+    }
+
+    /// The leaves of these tiles with their places in the state, in the order of their keys. A tile
+    /// without entries has none.
+    #[must_use]
+    pub fn tile_leaves(&self, tiles: &BTreeSet<Tile>) -> Vec<PlacedLeaf> {
+        self.leaves.tile_leaves(tiles)
+    }
+
+    /// What touches an object, by id. Looks through all contacts.
+    #[must_use]
+    pub fn touching(&self, id: ObjectId) -> Vec<ObjectId> {
+        let contacts = self.state.region.contacts().iter();
+        let other = |(a, b)| match () {
+            () if a == id => Some(b),
+            () if b == id => Some(a),
+            () => None,
+        };
+        contacts.filter_map(|contact| other(contact.pair())).collect()
+    }
+
+    /// The gestures of this moment, by avatar.
+    #[must_use]
+    pub fn gestures(&self) -> Vec<(ObjectId, Emote)> {
+        let now = |(player, avatar)| Some((avatar, self.gesture(&player)?));
+        self.present().filter_map(now).collect()
+    }
+
+    /// Objects that reach at least `reach` metres in some direction from their centre, by id, with
+    /// their centre and reach.
+    pub fn large(&self, reach: Fx) -> impl Iterator<Item = (ObjectId, Vec2, Fx)> {
+        let of = |body: &Body| match body.shape() {
+            Shape::Circle { radius } => radius,
+            Shape::Rect { half } => half.length(),
+        };
+        let all = self.state.region.bodies().iter();
+        all.map(move |body| (body.id(), body.position(), of(body)))
+            .filter(move |(.., own)| *own >= reach)
+    }
+}
