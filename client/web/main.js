@@ -1,2 +1,327 @@
 // @ts-check
-document.title = "Metatopia";
+/** Puts the page together: key, client, picture, panels. */
+
+import { Client } from './core/client.js';
+import { Identity } from './core/keys.js';
+import { Minimap } from './draw/minimap.js';
+import { DAY, DUSK, Renderer } from './draw/renderer.js';
+import { t, why } from './strings.js';
+import { Actions } from './ui/actions.js';
+import { Badge } from './ui/badge.js';
+import { buildPanel } from './ui/build.js';
+import { Chat } from './ui/chat.js';
+import { Dock } from './ui/dock.js';
+import { button, el } from './ui/dom.js';
+import { askWho, newcomer } from './ui/entry.js';
+import { Input, stick } from './ui/input.js';
+import { thingPanel } from './ui/inspector.js';
+import { Announcer, around, inReach, nearPanel } from './ui/near.js';
+import { orderPanel } from './ui/order.js';
+import { peoplePanel } from './ui/people.js';
+import { proofPanel } from './ui/proof.js';
+import { governancePanel, serversPanel } from './ui/servers.js';
+import { aboutPanel, settingsPanel } from './ui/settings.js';
+import { sharePanel } from './ui/share.js';
+import { sourcePanel } from './ui/source.js';
+import { Progress } from './ui/state.js';
+import { Toasts } from './ui/toast.js';
+import { Tools } from './ui/tools.js';
+
+const PANELS = {
+  near: nearPanel, people: peoplePanel, build: buildPanel, order: orderPanel, proof: proofPanel, servers: serversPanel,
+  governance: governancePanel, share: sharePanel, settings: settingsPanel, about: aboutPanel, thing: thingPanel, source: sourcePanel,
+};
+
+/** Where name, look and settings are kept; the key has a place of its own. */
+const KEPT = 'metatopia.person';
+const SETTINGS = 'metatopia.settings';
+
+/** Canvas pixels per CSS pixel are not worth more than this. */
+const RATIO_MAX = 2;
+
+/** Reads something kept, or nothing where a browser keeps nothing. @param {string} key */
+function recall(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key @param {any} value */
+function keep(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // Without storage the page forgets, and works.
+  }
+}
+
+export class Page {
+  /** @param {any} identity */
+  constructor(identity) {
+    const query = new URLSearchParams(location.search);
+    this.identity = identity;
+    this.person = recall(KEPT) ?? newcomer();
+    this.settings = { light: 'auto', calm: null, hints: true, ...recall(SETTINGS) };
+    this.entering = false;
+    this.dark = matchMedia('(prefers-color-scheme: dark)');
+    this.still = matchMedia('(prefers-reduced-motion: reduce)');
+    const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
+    const node = query.get('node');
+    this.client = new Client({ origin: node ?? location.origin, identity, prefer: /** @type {any} */ (query.get('carrier') ?? 'webtransport'), wasm: config.wasm ?? null });
+    const [x, y] = (query.get('at') ?? '0,0').split(',').map(Number);
+    /** @type {import('./draw/renderer.js').Picture} */
+    this.picture = {
+      sight: this.client.sight, me: null, selected: null, hover: null, handles: false, bubbles: new Map(), ghost: null, held: null,
+      look: { x: x || 0, y: y || 0 }, calm: this.calm(), palette: this.palette(),
+    };
+    this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
+    this.renderer = new Renderer();
+    this.toasts = new Toasts();
+    this.build();
+  }
+
+  /** Makes all elements. */
+  build() {
+    this.chat = new Chat(this);
+    this.tools = new Tools(this);
+    this.input = new Input(this);
+    this.actions = new Actions(this);
+    this.dock = new Dock(this, PANELS);
+    this.badge = new Badge(this);
+    this.progress = new Progress(this);
+    this.announcer = new Announcer(this);
+    this.hint = el('p', { class: 'key-hint', 'aria-hidden': 'true' }, t('key.hint'));
+    const map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
+    this.minimap = new Minimap(map);
+    const skip = el('a', { class: 'skip', href: '#near', on: { click: (/** @type {Event} */ event) => { event.preventDefault(); this.dock.show('near'); } } }, t('skip'));
+    this.place = el('span', { class: 'place' });
+    const { camera } = this.renderer;
+    document.body.append(skip,
+      el('main', null, this.canvas),
+      el('header', { class: 'top' }, el('span', { class: 'brand' }, el('b', null, t('brand')), this.place), this.badge.element),
+      this.badge.alarm, this.progress.element,
+      el('div', { class: 'corner' }, map, el('div', { class: 'zoom' },
+        button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
+        button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
+      this.chat.element, stick(this.input, el), this.actions.element, this.hint,
+      this.dock.menu, this.dock.bar, this.dock.panel, this.toasts.box, this.announcer.element);
+  }
+
+  start() {
+    const { client, renderer } = this;
+    renderer.init(this.canvas);
+    renderer.camera.zoom = renderer.camera.goal = this.narrow() ? 38 : 46;
+    this.layout();
+    this.paint();
+    window.addEventListener('resize', () => this.layout());
+    for (const query of [this.dark, this.still]) query.addEventListener('change', () => this.restyle());
+    document.addEventListener('visibilitychange', () => this.watch());
+    client.addEventListener('status', () => this.status());
+    client.addEventListener('proof', () => this.badge.update());
+    setInterval(() => this.update(), 200);
+    this.restyle();
+    this.watch();
+    client.start();
+  }
+
+  /** Draws while somebody looks. */
+  watch() {
+    this.client.setPulse(document.hidden ? 'hidden' : 'active');
+    if (document.hidden || this.drawing) return;
+    this.drawing = true;
+    const frame = (/** @type {number} */ now) => {
+      if (document.hidden) {
+        this.drawing = false;
+        return;
+      }
+      this.picture.me = this.client.me;
+      this.renderer.draw(this.picture, now);
+      this.minimap.draw(this.picture, this.renderer.camera, this.renderer.paved, now);
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  /** A first picture before the first turn. */
+  paint() {
+    this.renderer.draw(this.picture, performance.now());
+  }
+
+  narrow() {
+    return window.innerWidth < 720;
+  }
+
+  calm() {
+    return this.settings.calm ?? this.still.matches;
+  }
+
+  palette() {
+    const { light } = this.settings;
+    return light === 'dusk' || (light === 'auto' && this.dark.matches) ? DUSK : DAY;
+  }
+
+  restyle() {
+    this.picture.calm = this.calm();
+    this.picture.palette = this.palette();
+    const dusk = this.picture.palette === DUSK;
+    document.documentElement.dataset.theme = dusk ? 'dark' : 'light';
+    document.body.classList.toggle('calm', this.picture.calm);
+    this.hint.hidden = !this.settings.hints;
+  }
+
+  /** @param {string} name @param {any} value */
+  set(name, value) {
+    this.settings = { ...this.settings, [name]: value };
+    keep(SETTINGS, this.settings);
+    this.restyle();
+  }
+
+  /** Sizes the picture, and moves its middle out from under panels. */
+  layout() {
+    const ratio = Math.min(RATIO_MAX, window.devicePixelRatio || 1);
+    const [width, height] = [window.innerWidth, window.innerHeight];
+    const { camera } = this.renderer;
+    if (camera.width !== width || camera.height !== height || camera.ratio !== ratio) this.renderer.resize(width, height, ratio);
+    const open = this.dock.open !== null;
+    const narrow = this.narrow();
+    const sheet = this.dock.panel.getBoundingClientRect();
+    camera.inset = { right: open && !narrow ? sheet.width + 24 : 0, bottom: open && narrow ? Math.min(sheet.height, height * 0.6) : 0 };
+  }
+
+  status() {
+    const { status } = this.client;
+    const name = status.simName ?? '';
+    if (this.place.textContent !== name) {
+      this.place.textContent = name;
+      document.title = t('title', { sim: name });
+    }
+    if (status.phase === 'open' && this.client.me === null && !this.entering && this.ready && !this.left) this.enter();
+    this.badge.update();
+  }
+
+  update() {
+    if (document.hidden) return;
+    this.actions.update();
+    this.badge.update();
+    this.progress.update();
+    this.beat = (this.beat ?? 0) + 1;
+    if (this.beat % 15 === 1) {
+      const things = [...this.client.sight.objects.values()];
+      const people = things.filter((thing) => thing.player).length;
+      this.canvas.setAttribute('aria-label', t('canvas.now', { sim: this.client.status.simName ?? '', people, things: things.length - people }));
+    }
+  }
+
+  /** Asks who somebody is on the first visit, then lets them in. */
+  async begin() {
+    const first = recall(KEPT) === null;
+    if (!this.identity.public || first) this.person = await askWho(this.person, (text) => this.useKey(text));
+    keep(KEPT, this.person);
+    this.ready = true;
+    this.status();
+    if (this.identity.kept === false) this.toasts.say(t('phase.key', { why: this.identity.why ?? '' }), 'bad');
+  }
+
+  async enter() {
+    this.entering = true;
+    this.progress.update();
+    let trouble = null;
+    try {
+      const outcome = await this.client.login(this.person.name, this.person.look);
+      if (!outcome.ok) trouble = outcome.refusal ?? t('unknown');
+    } catch (error) {
+      // A lost connection is the client's to mend; it asks again when it is open.
+      if (this.client.status.phase === 'open') trouble = why(error);
+    }
+    if (trouble !== null) {
+      this.person = await askWho(this.person, (text) => this.useKey(text), trouble);
+      keep(KEPT, this.person);
+    }
+    this.entering = false;
+    if (trouble !== null) this.status();
+    else this.canvas.focus({ preventScroll: true });
+  }
+
+  /** Takes another key; the client is made anew with it. @param {string} text */
+  async useKey(text) {
+    await Identity.import(text);
+    if (this.ready) return;
+    location.reload();
+  }
+
+  async leave() {
+    this.left = true;
+    await this.toasts.watch('walk', this.client.leave());
+    this.client.stop();
+  }
+
+  /** @param {{color: number, shape: string}} look */
+  async setLook(look) {
+    const outcome = await this.toasts.watch('look', this.client.setLook(look));
+    if (!outcome?.ok) return;
+    this.person = { ...this.person, look };
+    keep(KEPT, this.person);
+  }
+
+  /** Shows a thing in the inspector; `null` closes it. @param {number | null} id */
+  select(id) {
+    if (id === null) {
+      if (this.dock.open === 'thing') this.dock.close();
+      this.unselect();
+      return;
+    }
+    if (this.dock.open === 'thing' && this.picture.selected !== id) this.picture.handles = false;
+    this.picture.selected = id;
+    this.dock.show('thing', id);
+  }
+
+  unselect() {
+    this.picture.selected = null;
+    this.picture.handles = false;
+  }
+
+  /** @param {number} x @param {number} y */
+  walk(x, y) {
+    // Walks follow each other quickly; only a refusal that lasts is worth a word.
+    Promise.resolve(this.client.walk(x, y)).catch(() => {});
+  }
+
+  /** @param {number} id */
+  touch(id) {
+    return this.toasts.watch('touch', this.client.touch(id));
+  }
+
+  /** @param {number} id */
+  push(id) {
+    return this.toasts.watch('push', this.client.push(id));
+  }
+
+  /** @param {string} kind */
+  emote(kind) {
+    return this.toasts.watch('emote', this.client.emote(kind));
+  }
+
+  undo() {
+    return this.toasts.watch('undo', this.client.build.undo());
+  }
+
+  /** Does what E stands for. */
+  act() {
+    const found = inReach(this);
+    if (!found) this.toasts.say(t('act.none'));
+    else if (found.act === 'touch') this.touch(found.thing.id);
+    else this.push(found.thing.id);
+  }
+
+  pushNearest() {
+    const found = around(this).find(({ thing }) => thing.movable);
+    if (found) this.push(found.thing.id);
+    else this.toasts.say(t('act.none'));
+  }
+}
+
+const page = new Page((await Identity.load()) ?? (await Identity.create()));
+page.start();
+page.begin();

@@ -1,0 +1,246 @@
+// @ts-check
+/** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave. */
+
+import { surface, tone } from './light.js';
+import { lift } from './solid.js';
+
+/** @typedef {import('./light.js').Palette} Palette */
+
+/** What the picture remembers of a figure between frames. */
+export class Gait {
+  constructor() {
+    this.face = -Math.PI / 2;
+    this.phase = 0;
+    this.stride = 0;
+    this.last = 0;
+    this.seed = Math.random() * 9000;
+  }
+
+  /** @param {number} vx @param {number} vy @param {number} now ms */
+  step(vx, vy, now) {
+    const dt = this.last ? Math.min(0.1, (now - this.last) / 1000) : 0;
+    this.last = now;
+    const speed = Math.hypot(vx, vy);
+    if (speed > 0.3) {
+      let turn = Math.atan2(vy, vx) - this.face;
+      turn -= Math.round(turn / (Math.PI * 2)) * Math.PI * 2;
+      this.face += turn * (1 - Math.exp(-dt * 14));
+    }
+    const goal = Math.min(1, speed / 2.5);
+    this.stride += (goal - this.stride) * (1 - Math.exp(-dt * 12));
+    this.phase += dt * (4 + speed * 2.2);
+  }
+}
+
+/** Height in metres of the body's top. */
+export const TALL = 1.02;
+
+/** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
+const bodies = new Map();
+
+/**
+ * The outline of a body at unit size, y down.
+ * @param {CanvasRenderingContext2D} ctx @param {string} shape @param {number} face @param {number} r
+ */
+function outline(ctx, shape, face, r) {
+  ctx.beginPath();
+  if (shape === 'square') {
+    const points = 4;
+    for (let i = 0; i < points; i++) {
+      const a = -face + Math.PI / 4 + (i * Math.PI) / 2;
+      ctx.lineTo(Math.cos(a) * r * 0.98, Math.sin(a) * r * 0.98);
+    }
+    ctx.closePath();
+  } else if (shape === 'arrow') {
+    for (const [turn, far] of [[0, 1.12], [2.3, 0.98], [Math.PI, 0.5], [-2.3, 0.98]]) {
+      ctx.lineTo(Math.cos(-face + turn) * r * far, Math.sin(-face + turn) * r * far);
+    }
+    ctx.closePath();
+  } else if (shape === 'star') {
+    for (let i = 0; i < 10; i++) {
+      const a = -face + (i * Math.PI) / 5;
+      const far = i % 2 ? 0.66 : 1.16;
+      ctx.lineTo(Math.cos(a) * r * far, Math.sin(a) * r * far);
+    }
+    ctx.closePath();
+  } else {
+    ctx.arc(0, 0, r, 0, 7);
+  }
+}
+
+/** How wide a body is at a share of its height: narrow feet, a belly, a soft crown. @param {number} t */
+function girth(t) {
+  const low = Math.min(1, 0.72 + t * 0.9);
+  const crown = t < 0.5 ? 1 : Math.sqrt(Math.max(0, 1 - ((t - 0.5) / 0.56) ** 2));
+  return low * crown;
+}
+
+/**
+ * The body without face and limbs, painted once per look and direction.
+ * @param {string} shape @param {number} color @param {number} face @param {number} r pixels
+ * @param {number} s pixels a metre @param {Palette} palette
+ */
+function body(shape, color, face, r, s, palette) {
+  const steps = shape === 'round' ? 1 : 48;
+  const bucket = ((Math.round((face / (Math.PI * 2)) * steps) % steps) + steps) % steps;
+  const key = `${shape}|${color}|${bucket}|${r.toFixed(1)}|${palette.name}`;
+  let sprite = bodies.get(key);
+  if (sprite) return sprite;
+  const turned = (bucket / steps) * Math.PI * 2;
+  const bottom = lift(0.1, s);
+  const up = lift(TALL, s) - bottom;
+  const reach = r * 1.3 + 2;
+  const { canvas, ctx } = surface(reach * 2, reach * 2 + up + bottom);
+  ctx.translate(reach, reach + up);
+  ctx.lineJoin = 'round';
+  const soft = shape === 'round' ? 0 : r * 0.4;
+  const layers = Math.max(8, Math.ceil(up / 1.4));
+  for (let i = 0; i <= layers; i++) {
+    const t = i / layers;
+    const wide = girth(t);
+    const light = 0.6 + 0.46 * t ** 0.8;
+    const paint = ctx.createLinearGradient(-r, 0, r, 0);
+    paint.addColorStop(0, tone(color, light * 1.12, palette));
+    paint.addColorStop(1, tone(color, light * 0.82, palette));
+    ctx.save();
+    ctx.translate(0, -t * up);
+    outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
+    ctx.fillStyle = paint;
+    ctx.fill();
+    if (soft) {
+      ctx.lineWidth = soft * wide;
+      ctx.strokeStyle = paint;
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+  const gloss = ctx.createRadialGradient(-r * 0.3, -up * 0.98, 0, -r * 0.3, -up * 0.98, r * 0.6);
+  gloss.addColorStop(0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`);
+  gloss.addColorStop(1, 'rgba(255,255,255,0)');
+  ctx.globalCompositeOperation = 'source-atop';
+  ctx.fillStyle = gloss;
+  ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
+  sprite = { canvas, ox: reach, oy: reach + up + bottom };
+  if (bodies.size > 900) bodies.clear();
+  bodies.set(key, sprite);
+  return sprite;
+}
+
+/**
+ * Draws a figure; the context stands at its place on the ground.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {{thing: any, gait: Gait, s: number, palette: Palette, now: number, calm: boolean}} sitting
+ */
+export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
+  const r = Math.max(thing.hx, 0.3) * s * 1.08;
+  const { color, shape } = thing.look;
+  const swing = Math.sin(gait.phase);
+  const pose = gesture(calm ? null : thing.gesture, now, s);
+  const face = gait.face + pose.turn;
+  const bob = calm ? 0 : Math.abs(Math.cos(gait.phase)) * gait.stride * 0.07 * s;
+  const [fx, fy] = [Math.cos(face), -Math.sin(face)];
+
+  ctx.fillStyle = tone(color, 0.42, palette);
+  for (const side of [-1, 1]) {
+    const ahead = calm ? 0 : swing * side * gait.stride * r * 0.42;
+    const raise = calm ? 0 : Math.max(0, Math.cos(gait.phase) * side) * gait.stride * 0.06 * s;
+    const x = fx * ahead - fy * side * r * 0.4;
+    const y = fy * ahead + fx * side * r * 0.4 - raise - pose.hop;
+    ctx.beginPath();
+    ctx.ellipse(x, y - 0.03 * s, r * 0.3, r * 0.24, 0, 0, 7);
+    ctx.fill();
+  }
+
+  ctx.save();
+  ctx.translate(pose.shake, -bob - pose.hop);
+  ctx.scale(1 + pose.squash, 1 - pose.squash);
+  const back = -fy > 0.35;
+  if (back) arms(ctx, thing, r, s, face, pose, swing * gait.stride, palette);
+  const sprite = body(shape, color, face, r, s, palette);
+  ctx.drawImage(sprite.canvas, -sprite.ox, -sprite.oy);
+  eyes(ctx, r, s, face, thing, calm ? 1 : blink(now + gait.seed), pose);
+  if (!back) arms(ctx, thing, r, s, face, pose, swing * gait.stride, palette);
+  ctx.restore();
+}
+
+/** @param {number} now */
+function blink(now) {
+  return now % 3700 < 120 ? 0.12 : 1;
+}
+
+/**
+ * What a gesture does with the body at this moment.
+ * @param {string | null} kind @param {number} now @param {number} s
+ */
+function gesture(kind, now, s) {
+  const pose = { turn: 0, hop: 0, shake: 0, squash: 0, wave: 0, joy: false };
+  if (kind === 'wave') pose.wave = 1 + Math.sin(now / 90) * 0.4;
+  else if (kind === 'nod') pose.squash = 0.07 * (1 + Math.sin(now / 110));
+  else if (kind === 'bow') pose.squash = 0.2 * Math.sin(Math.min(1, (now % 2000) / 2000) * Math.PI);
+  else if (kind === 'laugh') {
+    pose.shake = Math.sin(now / 35) * 0.025 * s;
+    pose.squash = 0.03 * Math.sin(now / 60);
+    pose.joy = true;
+  } else if (kind === 'dance') {
+    pose.turn = Math.sin(now / 260) * 1.2;
+    pose.hop = Math.abs(Math.sin(now / 170)) * 0.22 * s;
+    pose.shake = Math.sin(now / 260) * 0.1 * s;
+    pose.joy = true;
+  }
+  return pose;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {any} thing @param {number} r @param {number} s
+ *  @param {number} face @param {{wave: number, joy: boolean}} pose @param {number} swing @param {Palette} palette */
+function arms(ctx, thing, r, s, face, pose, swing, palette) {
+  ctx.fillStyle = tone(thing.look.color, 0.92, palette);
+  for (const side of [-1, 1]) {
+    const a = face + side * (Math.PI / 2);
+    const raised = pose.joy || (pose.wave && side < 0);
+    let x = Math.cos(a) * r * 1.02 + Math.cos(face) * swing * side * r * 0.3;
+    let y = -Math.sin(a) * r * 0.9 - lift(raised ? 0.95 : 0.42, s);
+    if (pose.wave && side < 0) x += (pose.wave - 1) * r * 0.5;
+    if (pose.joy) y -= Math.abs(pose.wave) * r * 0.1;
+    ctx.beginPath();
+    ctx.arc(x, y, r * 0.24, 0, 7);
+    ctx.fill();
+  }
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {number} r @param {number} s @param {number} face
+ *  @param {any} thing @param {number} open @param {{joy: boolean}} pose */
+function eyes(ctx, r, s, face, thing, open, pose) {
+  const south = -Math.sin(face);
+  // Seen from the south: whoever walks away shows no eyes.
+  if (south < -0.72) return;
+  const side = Math.cos(face);
+  const middle = -lift(0.7, s);
+  const gap = r * 0.3 * (0.45 + 0.55 * Math.max(0, south));
+  const x = side * r * 0.52;
+  const y = middle + Math.max(-0.4, south) * r * 0.26;
+  const wide = 0.55 + 0.45 * Math.max(0, Math.min(1, south + 0.6));
+  for (const which of [-1, 1]) {
+    const ex = x + which * gap + side * Math.abs(which) * r * 0.02;
+    ctx.fillStyle = '#fff';
+    ctx.beginPath();
+    ctx.ellipse(ex, y, r * 0.19 * wide, r * 0.25 * open, 0, 0, 7);
+    ctx.fill();
+    if (open < 0.5) continue;
+    ctx.fillStyle = '#171a2b';
+    ctx.beginPath();
+    ctx.ellipse(ex + side * r * 0.07, y + r * 0.03 + south * r * 0.03, r * 0.105 * wide, r * 0.14, 0, 0, 7);
+    ctx.fill();
+    ctx.fillStyle = '#fff';
+    ctx.beginPath();
+    ctx.arc(ex + side * r * 0.07 - r * 0.04, y - r * 0.03, r * 0.04, 0, 7);
+    ctx.fill();
+  }
+  if (south > 0.1) {
+    ctx.strokeStyle = 'rgba(23,26,43,0.75)';
+    ctx.lineWidth = Math.max(1, r * 0.07);
+    ctx.lineCap = 'round';
+    ctx.beginPath();
+    ctx.arc(x + side * r * 0.05, y + r * 0.26, r * (pose.joy ? 0.17 : 0.12), 0.3, Math.PI - 0.3);
+    ctx.stroke();
+  }
+}

@@ -1,0 +1,151 @@
+// @ts-check
+/** Names, bubbles and little marks over heads: text is painted once, then copied. */
+
+import { surface } from './light.js';
+
+/** @typedef {import('./light.js').Palette} Palette */
+/** @typedef {{canvas: HTMLCanvasElement, w: number, h: number}} Label */
+
+const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
+
+/** Widest bubble, and most lines in it. */
+const BUBBLE_WIDTH = 210;
+const BUBBLE_LINES = 4;
+
+/** What gestures float as. */
+const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
+
+export class Labels {
+  constructor() {
+    /** @type {Map<string, Label>} */
+    this.kept = new Map();
+    this.ratio = 1;
+    this.palette = /** @type {Palette | null} */ (null);
+    this.measure = surface(1, 1).ctx;
+  }
+
+  /** @param {number} ratio @param {Palette} palette */
+  begin(ratio, palette) {
+    if (ratio !== this.ratio || palette !== this.palette || this.kept.size > 500) this.kept.clear();
+    this.ratio = ratio;
+    this.palette = palette;
+  }
+
+  /**
+   * A label from the cache, or painted now.
+   * @param {string} key @param {() => Label} paint
+   */
+  label(key, paint) {
+    let label = this.kept.get(key);
+    if (!label) this.kept.set(key, (label = paint()));
+    return label;
+  }
+
+  /** A name on a pill. @param {string} text @param {boolean} own */
+  name(text, own) {
+    return this.label(`n${own ? 1 : 0}${text}`, () => {
+      const ratio = this.ratio;
+      const palette = /** @type {Palette} */ (this.palette);
+      const font = `600 ${12 * ratio}px ${FONT}`;
+      this.measure.font = font;
+      const shown = clip(this.measure, text, 150 * ratio);
+      const w = this.measure.measureText(shown).width + 13 * ratio;
+      const h = 18 * ratio;
+      const { canvas, ctx } = surface(w, h);
+      ctx.fillStyle = own ? (palette.glow ? 'rgba(214,226,255,0.95)' : 'rgba(28,34,60,0.9)') : palette.paper;
+      ctx.beginPath();
+      ctx.roundRect(0, 0, w, h, h / 2);
+      ctx.fill();
+      ctx.font = font;
+      ctx.textBaseline = 'middle';
+      ctx.fillStyle = own ? (palette.glow ? '#141830' : '#ffffff') : palette.ink;
+      ctx.fillText(shown, 6.5 * ratio, h / 2 + 0.5 * ratio);
+      return { canvas, w, h };
+    });
+  }
+
+  /** Words in a bubble with a tail. @param {string} text @param {boolean} everywhere */
+  bubble(text, everywhere) {
+    return this.label(`b${everywhere ? 1 : 0}${text}`, () => {
+      const ratio = this.ratio;
+      const dark = (this.palette?.glow ?? 0) > 0;
+      const font = `500 ${14 * ratio}px ${FONT}`;
+      this.measure.font = font;
+      const lines = wrap(this.measure, text, BUBBLE_WIDTH * ratio);
+      const wide = Math.max(...lines.map((line) => this.measure.measureText(line).width));
+      const line = 18 * ratio;
+      const w = wide + 20 * ratio;
+      const h = lines.length * line + 12 * ratio;
+      const tail = 8 * ratio;
+      const edge = 4 * ratio;
+      const { canvas, ctx } = surface(w + 2 * edge, h + tail + 2 * edge);
+      ctx.translate(edge, edge);
+      ctx.shadowColor = 'rgba(10,12,30,0.35)';
+      ctx.shadowBlur = 4 * ratio;
+      ctx.shadowOffsetY = ratio;
+      ctx.fillStyle = everywhere ? (dark ? '#ffe9b0' : '#fff3cf') : (dark ? '#eef0ff' : '#ffffff');
+      ctx.beginPath();
+      ctx.roundRect(0, 0, w, h, 10 * ratio);
+      ctx.moveTo(w / 2 - 6 * ratio, h - ratio);
+      ctx.lineTo(w / 2, h + tail - ratio);
+      ctx.lineTo(w / 2 + 6 * ratio, h - ratio);
+      ctx.fill();
+      ctx.shadowColor = 'transparent';
+      ctx.font = font;
+      ctx.textBaseline = 'middle';
+      ctx.fillStyle = '#171a2b';
+      lines.forEach((words, i) => ctx.fillText(words, 10 * ratio, 6 * ratio + line * (i + 0.5)));
+      return { canvas, w: canvas.width, h: canvas.height };
+    });
+  }
+
+  /** The mark of a gesture. @param {string} kind */
+  mark(kind) {
+    return this.label(`m${kind}`, () => {
+      const size = 26 * this.ratio;
+      const { canvas, ctx } = surface(size * 1.4, size * 1.4);
+      ctx.font = `${size}px ${FONT}, "Noto Color Emoji"`;
+      ctx.textAlign = 'center';
+      ctx.textBaseline = 'middle';
+      ctx.fillStyle = this.palette?.glow ? '#ffe9b0' : '#3b2d6b';
+      ctx.fillText(MARKS[/** @type {keyof typeof MARKS} */ (kind)] ?? '!', canvas.width / 2, canvas.height / 2);
+      return { canvas, w: canvas.width, h: canvas.height };
+    });
+  }
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} width */
+function clip(ctx, text, width) {
+  if (ctx.measureText(text).width <= width) return text;
+  let shown = text;
+  while (shown && ctx.measureText(`${shown}\u2026`).width > width) shown = shown.slice(0, -1);
+  return `${shown}\u2026`;
+}
+
+/** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} width */
+function wrap(ctx, text, width) {
+  /** @type {string[]} */
+  const lines = [];
+  let line = '';
+  for (const word of text.split(/\s+/)) {
+    const longer = line ? `${line} ${word}` : word;
+    if (ctx.measureText(longer).width <= width) {
+      line = longer;
+      continue;
+    }
+    if (line) lines.push(line);
+    line = word;
+    while (ctx.measureText(line).width > width) {
+      let cut = line.length - 1;
+      while (cut > 1 && ctx.measureText(line.slice(0, cut)).width > width) cut--;
+      lines.push(line.slice(0, cut));
+      line = line.slice(cut);
+    }
+  }
+  if (line) lines.push(line);
+  if (lines.length > BUBBLE_LINES) {
+    lines.length = BUBBLE_LINES;
+    lines[BUBBLE_LINES - 1] = clip(ctx, `${lines[BUBBLE_LINES - 1]} \u2026`, width);
+  }
+  return lines.length ? lines : [''];
+}

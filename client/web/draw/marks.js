@@ -1,0 +1,125 @@
+// @ts-check
+/** What the picture says besides what is there: selection, handles, the ghost of a new thing, lamps. */
+
+import { surface } from './light.js';
+import { corners, lift } from './solid.js';
+
+/** @typedef {import('./camera.js').Camera} Camera */
+
+/** @type {{canvas: HTMLCanvasElement, size: number} | null} */
+let pool = null;
+
+/**
+ * Warm light on the ground.
+ * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
+ * @param {{x: number, y: number, radius: number, strength: number}[]} lamps
+ */
+export function drawLamps(ctx, camera, lamps) {
+  if (!pool) {
+    const size = 128;
+    const made = surface(size, size);
+    const fade = made.ctx.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
+    fade.addColorStop(0, 'rgba(255,190,105,0.62)');
+    fade.addColorStop(0.35, 'rgba(255,165,85,0.3)');
+    fade.addColorStop(1, 'rgba(255,140,60,0)');
+    made.ctx.fillStyle = fade;
+    made.ctx.fillRect(0, 0, size, size);
+    pool = { canvas: made.canvas, size };
+  }
+  ctx.globalCompositeOperation = 'lighter';
+  for (const { x, y, radius, strength } of lamps) {
+    const r = radius * camera.scale;
+    ctx.globalAlpha = strength;
+    ctx.drawImage(pool.canvas, Math.round(camera.sx(x) - r), Math.round(camera.sy(y) - r), Math.round(2 * r), Math.round(2 * r));
+  }
+  ctx.globalAlpha = 1;
+  ctx.globalCompositeOperation = 'source-over';
+}
+
+/**
+ * The outline of a footprint on the ground.
+ * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
+ * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot
+ * @param {{color: string, width: number, margin: number, dash?: number[], offset?: number, fill?: string}} style
+ */
+export function drawOutline(ctx, camera, spot, style) {
+  const s = camera.scale;
+  const grow = style.margin * s;
+  ctx.save();
+  ctx.translate(camera.sx(spot.x), camera.sy(spot.y));
+  ctx.beginPath();
+  if (spot.round) {
+    ctx.arc(0, 0, spot.hx * s + grow, 0, 7);
+  } else {
+    for (const [x, y] of corners(spot.hx * s + grow, spot.hy * s + grow, spot.angle)) ctx.lineTo(x, y);
+    ctx.closePath();
+  }
+  if (style.fill) {
+    ctx.fillStyle = style.fill;
+    ctx.fill();
+  }
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = (style.width + 2) * camera.ratio;
+  ctx.strokeStyle = 'rgba(12,14,30,0.45)';
+  if (style.dash) ctx.setLineDash(style.dash.map((d) => d * camera.ratio));
+  ctx.lineDashOffset = -(style.offset ?? 0) * camera.ratio;
+  ctx.stroke();
+  ctx.lineWidth = style.width * camera.ratio;
+  ctx.strokeStyle = style.color;
+  ctx.stroke();
+  ctx.restore();
+}
+
+/**
+ * Where the handles of a selected thing are, in metres: one to turn it, one to size it.
+ * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot @param {number} s
+ */
+export function handles(spot, s) {
+  const out = 26 / s;
+  const [cos, sin] = [Math.cos(spot.angle), Math.sin(spot.angle)];
+  const at = (/** @type {number} */ u, /** @type {number} */ v) => ({ x: spot.x + u * cos - v * sin, y: spot.y + u * sin + v * cos });
+  return {
+    turn: at(0, spot.hy + out),
+    size: spot.round ? at(spot.hx * 0.7071, -spot.hx * 0.7071) : at(spot.hx, -spot.hy),
+  };
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
+ * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot
+ */
+export function drawHandles(ctx, camera, spot) {
+  const { turn, size } = handles(spot, camera.zoom);
+  const r = 8 * camera.ratio;
+  ctx.strokeStyle = '#ffffff';
+  ctx.lineWidth = 2 * camera.ratio;
+  ctx.beginPath();
+  ctx.moveTo(camera.sx(spot.x), camera.sy(spot.y));
+  ctx.lineTo(camera.sx(turn.x), camera.sy(turn.y));
+  ctx.stroke();
+  for (const [at, color] of /** @type {[{x: number, y: number}, string][]} */ ([[turn, '#ffb454'], [size, '#58c4ff']])) {
+    ctx.fillStyle = color;
+    ctx.beginPath();
+    ctx.arc(camera.sx(at.x), camera.sy(at.y), r, 0, 7);
+    ctx.fill();
+    ctx.stroke();
+  }
+}
+
+/**
+ * A ring under one's own feet.
+ * @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {number} x @param {number} y @param {number} r
+ */
+export function drawOwnRing(ctx, camera, x, y, r) {
+  const s = camera.scale;
+  ctx.lineWidth = 2.5 * camera.ratio;
+  ctx.strokeStyle = 'rgba(255,255,255,0.85)';
+  ctx.beginPath();
+  ctx.arc(camera.sx(x), camera.sy(y), r * s, 0, 7);
+  ctx.stroke();
+}
+
+/** How high over the ground labels of a thing hang, canvas pixels. @param {number} tall @param {number} s */
+export function above(tall, s) {
+  return lift(tall, s);
+}

@@ -1,0 +1,340 @@
+// @ts-check
+/** The picture on a Canvas2D: `init`, `resize`, `draw`, `pick`, `destroy`. */
+
+import { Camera } from './camera.js';
+import { drawFigure, Gait, TALL } from './figures.js';
+import { Ground } from './ground.js';
+import { Labels } from './labels.js';
+import { DAY, DUSK, surface } from './light.js';
+import { drawHandles, drawLamps, drawOutline, drawOwnRing, above } from './marks.js';
+import { Shadows } from './shadows.js';
+import { corners, lift } from './solid.js';
+import { kindOf, tallness } from './things.js';
+
+/**
+ * What is to be drawn.
+ * @typedef {object} Picture
+ * @property {any} sight               core's Sight: objects, at(id, now)
+ * @property {number | null} me        own avatar
+ * @property {number | null} selected
+ * @property {number | null} hover
+ * @property {boolean} handles         whether the selected thing may be changed
+ * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number}>} bubbles
+ * @property {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean} | null} ghost
+ * @property {{id: number, x: number, y: number, angle: number, hx: number, hy: number} | null} held  shown elsewhere than it is
+ * @property {{x: number, y: number}} look   where to look without an avatar
+ * @property {boolean} calm            reduced motion
+ * @property {import('./light.js').Palette} palette
+ */
+
+/** Milliseconds after which a thing that does not move counts as resting. */
+const REST_MS = 400;
+
+/** Sides above this many metres are drawn anew each frame; the rest is copied from sprites. */
+const SPRITE_METRES = 7;
+const SPRITES_MAX = 1500;
+
+/** Lamps at dusk, those of things first. */
+const LAMPS_MAX = 14;
+
+/** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number, vx: number, vy: number}, x: number, y: number}} Placed */
+
+export class Renderer {
+  constructor() {
+    this.camera = new Camera();
+    this.ground = new Ground();
+    this.shadows = new Shadows();
+    this.labels = new Labels();
+    /** @type {Map<number, Gait>} */
+    this.gaits = new Map();
+    /** @type {Map<number, {x: number, y: number, angle: number, since: number, resting: boolean, hx: number, hy: number}>} */
+    this.rests = new Map();
+    /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
+    this.sprites = new Map();
+    /** @type {Placed[]} */
+    this.placed = [];
+    /** Milliseconds that the last frames took to draw. @type {number[]} */
+    this.times = [];
+    this.paved = /** @type {{west: number, south: number, east: number, north: number} | null} */ (null);
+    this.spriteScale = 0;
+    this.spritePalette = DAY;
+  }
+
+  /** @param {HTMLCanvasElement} canvas */
+  init(canvas) {
+    this.canvas = canvas;
+    this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
+  }
+
+  /** @param {number} width @param {number} height CSS pixels @param {number} ratio device pixels per CSS pixel */
+  resize(width, height, ratio) {
+    if (!this.canvas) return;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.camera.resize(width, height, ratio);
+    this.shadows.resize(this.canvas.width, this.canvas.height);
+  }
+
+  destroy() {
+    this.placed = [];
+    this.sprites.clear();
+    this.gaits.clear();
+    this.rests.clear();
+    this.ground = new Ground();
+    this.shadows = new Shadows();
+    if (this.canvas) this.canvas.width = this.canvas.height = 1;
+  }
+
+  /** @param {Picture} picture @param {number} now ms, as requestAnimationFrame tells it */
+  draw(picture, now) {
+    const ctx = this.ctx;
+    if (!ctx) return;
+    const began = performance.now();
+    const { camera } = this;
+    const own = picture.me === null ? null : picture.sight.at(picture.me, now);
+    const look = own ?? picture.look;
+    camera.follow(look.x, look.y, now, picture.calm);
+    if (camera.scale !== this.spriteScale || picture.palette !== this.spritePalette) {
+      this.sprites.clear();
+      this.spriteScale = camera.scale;
+      this.spritePalette = picture.palette;
+    }
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.imageSmoothingEnabled = true;
+
+    this.place(picture, now);
+    this.ground.pave(this.paved);
+    this.ground.draw(ctx, camera, picture.palette);
+    this.castShadows(picture, now);
+    if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
+    this.drawMarks(picture, now, own);
+    for (const placed of this.placed) this.drawPlaced(placed, picture, now);
+    this.drawLabels(picture, now);
+
+    this.times.push(performance.now() - began);
+    if (this.times.length > 240) this.times.shift();
+  }
+
+  /** Finds what is in view, in the order in which it is painted: from the north to the south. */
+  place(/** @type {Picture} */ picture, /** @type {number} */ now) {
+    const view = this.camera.view(2);
+    this.placed = [];
+    /** @type {{west: number, south: number, east: number, north: number} | null} */
+    let paved = null;
+    for (const [id, thing] of picture.sight.objects) {
+      let at = picture.sight.at(id, now);
+      if (!at) continue;
+      let shown = thing;
+      if (picture.held?.id === id) {
+        at = { ...picture.held, vx: 0, vy: 0 };
+        shown = { ...thing, hx: picture.held.hx, hy: picture.held.hy };
+      }
+      if (thing.kind === 'wall' && Math.max(thing.hx, thing.hy) > 4) {
+        const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [thing.hy, thing.hx] : [thing.hx, thing.hy];
+        paved ??= { west: at.x, south: at.y, east: at.x, north: at.y };
+        paved.west = Math.min(paved.west, at.x - w);
+        paved.east = Math.max(paved.east, at.x + w);
+        paved.south = Math.min(paved.south, at.y - h);
+        paved.north = Math.max(paved.north, at.y + h);
+      }
+      const reach = thing.round ? thing.hx : Math.hypot(thing.hx, thing.hy);
+      if (at.x + reach < view.west || at.x - reach > view.east) continue;
+      if (at.y + reach < view.south || at.y - reach > view.north) continue;
+      this.placed.push({ id, thing: shown, at, x: this.camera.sx(at.x), y: this.camera.sy(at.y) });
+    }
+    this.paved = paved;
+    this.placed.sort((a, b) => b.at.y - a.at.y || a.id - b.id);
+    if (this.rests.size > picture.sight.objects.size + 64) this.forget(picture.sight.objects);
+  }
+
+  /** @param {Map<number, unknown>} objects */
+  forget(objects) {
+    for (const id of this.rests.keys()) {
+      if (objects.has(id)) continue;
+      this.rests.delete(id);
+      this.gaits.delete(id);
+      this.shadows.wake(id);
+    }
+  }
+
+  castShadows(/** @type {Picture} */ picture, /** @type {number} */ now) {
+    /** @type {import('./shadows.js').Caster[]} */
+    const moving = [];
+    const seen = new Set();
+    for (const { id, thing, at } of this.placed) {
+      seen.add(id);
+      const tall = thing.player ? TALL * 0.85 : tallness(thing) * 0.9;
+      const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, round: thing.round || Boolean(thing.player), tall };
+      let rest = this.rests.get(id);
+      const same = rest && rest.x === at.x && rest.y === at.y && rest.angle === at.angle && rest.hx === thing.hx && rest.hy === thing.hy;
+      if (!rest || !same) {
+        if (rest?.resting) this.shadows.wake(id);
+        // What never moves need not wait.
+        const since = !rest && thing.motion === 'static' ? now - REST_MS : now;
+        rest = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, since, resting: false };
+        this.rests.set(id, rest);
+      }
+      if (!rest.resting && now - rest.since >= REST_MS) {
+        rest.resting = true;
+        this.shadows.rest(id, caster);
+      }
+      if (!rest.resting) moving.push(caster);
+    }
+    // A resting thing that was taken away leaves no shadow behind.
+    for (const [id, rest] of this.rests) {
+      if (rest.resting && !seen.has(id) && !picture.sight.objects.has(id)) {
+        this.shadows.wake(id);
+        this.rests.delete(id);
+      }
+    }
+    const { ctx } = this;
+    if (!ctx) return;
+    this.shadows.begin(this.camera, picture.palette);
+    for (const caster of moving) this.shadows.cast(caster);
+    this.shadows.end(ctx);
+  }
+
+  lamps(/** @type {Picture} */ picture) {
+    const lamps = [];
+    for (const { thing, at, id } of this.placed) {
+      if (lamps.length >= LAMPS_MAX) break;
+      if (thing.kind === 'greeter' || thing.kind === 'bell' || thing.kind === 'sign') lamps.push({ x: at.x, y: at.y, radius: 4.5, strength: 0.6 });
+      else if (id === picture.me) lamps.push({ x: at.x, y: at.y, radius: 4, strength: 0.55 });
+    }
+    for (const { thing, at, id } of this.placed) {
+      if (lamps.length >= LAMPS_MAX) break;
+      if (thing.player && id !== picture.me) lamps.push({ x: at.x, y: at.y, radius: 2.2, strength: 0.4 });
+    }
+    return lamps;
+  }
+
+  drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
+    const { ctx, camera } = this;
+    if (!ctx) return;
+    if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
+    const offset = picture.calm ? 0 : (now / 60) % 20;
+    for (const { id, thing, at } of this.placed) {
+      const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
+      if (id === picture.selected) drawOutline(ctx, camera, spot, { color: '#ffffff', width: 2.5, margin: 0.09, dash: [7, 5], offset });
+      else if (id === picture.hover && id !== picture.me) drawOutline(ctx, camera, spot, { color: 'rgba(255,255,255,0.8)', width: 1.5, margin: 0.06 });
+    }
+    const { ghost } = picture;
+    if (ghost) {
+      drawOutline(ctx, camera, ghost, {
+        color: ghost.ok ? '#7ee2a8' : '#ff8a80', width: 2, margin: 0, dash: [6, 4], offset,
+        fill: ghost.ok ? 'rgba(126,226,168,0.35)' : 'rgba(255,138,128,0.35)',
+      });
+    }
+  }
+
+  /** @param {Placed} placed @param {Picture} picture @param {number} now */
+  drawPlaced({ id, thing, at, x, y }, picture, now) {
+    const { ctx, camera } = this;
+    if (!ctx) return;
+    const s = camera.scale;
+    const { palette, calm } = picture;
+    if (thing.player) {
+      let gait = this.gaits.get(id);
+      if (!gait) this.gaits.set(id, (gait = new Gait()));
+      gait.step(at.vx, at.vy, now);
+      ctx.save();
+      ctx.translate(x, y);
+      drawFigure(ctx, { thing, gait, s, palette, now, calm });
+      ctx.restore();
+      return;
+    }
+    const kind = kindOf(thing);
+    const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
+    const sitting = { ctx, thing, s, angle: at.angle, palette, now, calm };
+    if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
+      ctx.save();
+      ctx.translate(x, y);
+      // Long walls paint only the bricks that show.
+      const cut = big ? { left: Math.max(0, -(x - thing.hx * s)), right: camera.width * camera.ratio - (x - thing.hx * s) } : null;
+      kind.paint({ ...sitting, cut });
+      ctx.restore();
+      return;
+    }
+    const grain = thing.kind === 'crate' || thing.kind === 'wall' || thing.kind === 'door' || thing.kind === 'sign' ? id % 8 : 0;
+    const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
+    let sprite = this.sprites.get(key);
+    if (!sprite) {
+      const reach = Math.hypot(thing.hx, thing.hy) * s * (thing.kind === 'sign' ? 2.4 : 1.1) + 4;
+      const up = lift(kind.tall * 1.15, s);
+      const made = surface(reach * 2, reach * 2 + up);
+      made.ctx.translate(Math.round(reach), Math.round(reach + up));
+      kind.paint({ ...sitting, ctx: made.ctx, thing: { ...thing, id: grain } });
+      sprite = { canvas: made.canvas, ox: Math.round(reach), oy: Math.round(reach + up) };
+      if (this.sprites.size > SPRITES_MAX) this.sprites.clear();
+      this.sprites.set(key, sprite);
+    }
+    ctx.drawImage(sprite.canvas, Math.round(x) - sprite.ox, Math.round(y) - sprite.oy);
+  }
+
+  drawLabels(/** @type {Picture} */ picture, /** @type {number} */ now) {
+    const { ctx, camera, labels } = this;
+    if (!ctx) return;
+    labels.begin(camera.ratio, picture.palette);
+    const s = camera.scale;
+    const gap = 5 * camera.ratio;
+    for (const { id, thing, x, y } of this.placed) {
+      const tall = thing.player ? TALL + 0.22 : tallness(thing) + 0.1;
+      let top = y - above(tall, s) - gap;
+      const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.selected;
+      if (named) {
+        const label = labels.name(thing.player || !thing.text ? thing.name : `${thing.name}: ${thing.text}`, id === picture.me);
+        top -= label.h;
+        ctx.drawImage(label.canvas, Math.round(x - label.w / 2), Math.round(top));
+      }
+      if (thing.gesture) {
+        const mark = labels.mark(thing.gesture);
+        const bounce = picture.calm ? 0 : Math.abs(Math.sin(now / 240)) * 6 * camera.ratio;
+        top -= mark.h;
+        ctx.drawImage(mark.canvas, Math.round(x - mark.w / 2), Math.round(top - bounce));
+      }
+      const bubble = picture.bubbles.get(id);
+      if (bubble && bubble.until > now) {
+        const label = labels.bubble(bubble.text, bubble.everywhere);
+        const fade = Math.min(1, (now - bubble.from) / 140, (bubble.until - now) / 600);
+        const rise = picture.calm ? 0 : (1 - Math.min(1, (now - bubble.from) / 180)) * 8 * camera.ratio;
+        ctx.globalAlpha = Math.max(0, fade);
+        ctx.drawImage(label.canvas, Math.round(x - label.w / 2), Math.round(top - label.h + rise));
+        ctx.globalAlpha = 1;
+      }
+    }
+    const chosen = picture.handles && this.placed.find((placed) => placed.id === picture.selected);
+    if (chosen) drawHandles(ctx, camera, { ...chosen.at, hx: chosen.thing.hx, hy: chosen.thing.hy, round: chosen.thing.round });
+  }
+
+  /**
+   * The thing under a point of the picture, the frontmost one.
+   * @param {number} px @param {number} py CSS pixels
+   * @param {number} [slack] CSS pixels by which a finger may miss
+   * @returns {number | null}
+   */
+  pick(px, py, slack = 3) {
+    const { camera } = this;
+    const s = camera.scale;
+    const [x, y] = [px * camera.ratio, py * camera.ratio];
+    for (let i = this.placed.length - 1; i >= 0; i--) {
+      const { id, thing, at, x: cx, y: cy } = this.placed[i];
+      const up = lift(thing.player ? TALL : tallness(thing), s);
+      for (const share of [0, 0.33, 0.66, 1]) {
+        if (within(x - cx, y - cy + up * share, thing, at.angle, s, slack * camera.ratio)) return id;
+      }
+    }
+    return null;
+  }
+}
+
+/** @param {number} x @param {number} y @param {any} thing @param {number} angle @param {number} s @param {number} slack */
+function within(x, y, thing, angle, s, slack) {
+  if (thing.round || thing.player) return Math.hypot(x, y) <= thing.hx * s + slack;
+  const points = corners(thing.hx * s + slack, thing.hy * s + slack, angle);
+  return points.every(([px, py], i) => {
+    const [qx, qy] = points[(i + 1) % 4];
+    return (qx - px) * (y - py) - (qy - py) * (x - px) >= 0;
+  });
+}
+
+export { DAY, DUSK };

@@ -1,0 +1,130 @@
+// @ts-check
+/**
+ * Bodies with height. The picture is drawn from above and a little from the south: a footprint keeps
+ * its true shape, its top is lifted up the screen, and the sides that face south show.
+ */
+
+import { LIFT, tone } from './light.js';
+
+/** @typedef {import('./light.js').Palette} Palette */
+/** @typedef {[number, number]} Point */
+
+/** How light a side is that looks in direction n (screen axes). @param {number} nx */
+function sideLight(nx) {
+  return 0.66 - 0.14 * nx;
+}
+
+/**
+ * Corners of a box around the origin, clockwise on the screen.
+ * @param {number} hx @param {number} hy half sides in pixels @param {number} angle
+ * @returns {Point[]}
+ */
+export function corners(hx, hy, angle) {
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  return /** @type {Point[]} */ ([[-hx, hy], [hx, hy], [hx, -hy], [-hx, -hy]]
+    .map(([u, v]) => [u * cos - v * sin, -(u * sin + v * cos)]));
+}
+
+/**
+ * A box: sides, then top. `face` and `lid` may add detail, in the coordinates of that surface.
+ * @param {CanvasRenderingContext2D} ctx at the middle of the footprint
+ * @param {{hx: number, hy: number, angle: number, up: number, color: number, palette: Palette,
+ *   face?: (length: number, height: number, light: number) => void, lid?: () => void, base?: number}} box
+ *   pixels; up is the height as drawn
+ */
+export function drawBox(ctx, box) {
+  const { hx, hy, angle, up, color, palette, base = 0 } = box;
+  const points = corners(hx, hy, angle);
+  for (let i = 0; i < 4; i++) {
+    const [p, q] = [points[i], points[(i + 1) % 4]];
+    const length = Math.hypot(q[0] - p[0], q[1] - p[1]);
+    if (length < 0.01) continue;
+    // Clockwise on the screen: the outside is to the left of the way from p to q.
+    const nx = (q[1] - p[1]) / length;
+    const ny = -(q[0] - p[0]) / length;
+    if (ny < 0.02) continue;
+    const light = sideLight(nx);
+    ctx.fillStyle = tone(color, light, palette);
+    ctx.beginPath();
+    ctx.moveTo(p[0], p[1] - base + 0.5);
+    ctx.lineTo(q[0], q[1] - base + 0.5);
+    ctx.lineTo(q[0], q[1] - base - up);
+    ctx.lineTo(p[0], p[1] - base - up);
+    ctx.fill();
+    if (box.face) {
+      ctx.save();
+      // Along the side from its left end, and straight down.
+      ctx.transform((p[0] - q[0]) / length, (p[1] - q[1]) / length, 0, 1, q[0], q[1] - base - up);
+      box.face(length, up, light);
+      ctx.restore();
+    }
+  }
+  ctx.save();
+  ctx.translate(0, -base - up);
+  ctx.rotate(-angle);
+  ctx.fillStyle = tone(color, 1.06, palette);
+  ctx.fillRect(-hx, -hy, 2 * hx, 2 * hy);
+  box.lid?.();
+  ctx.restore();
+}
+
+/**
+ * A drum: a disc with height.
+ * @param {CanvasRenderingContext2D} ctx @param {number} r @param {number} up @param {number} color
+ * @param {Palette} palette @param {number} [base]
+ */
+export function drawDrum(ctx, r, up, color, palette, base = 0) {
+  const fade = ctx.createLinearGradient(-r, 0, r, 0);
+  fade.addColorStop(0, tone(color, 0.9, palette));
+  fade.addColorStop(0.45, tone(color, 0.72, palette));
+  fade.addColorStop(1, tone(color, 0.5, palette));
+  ctx.fillStyle = fade;
+  ctx.beginPath();
+  ctx.arc(0, -base, r, 0, Math.PI);
+  ctx.lineTo(-r, -base - up);
+  ctx.lineTo(r, -base - up);
+  ctx.fill();
+  const lid = ctx.createRadialGradient(-r * 0.35, -base - up - r * 0.4, r * 0.1, 0, -base - up, r * 1.1);
+  lid.addColorStop(0, tone(color, 1.25, palette));
+  lid.addColorStop(1, tone(color, 0.98, palette));
+  ctx.fillStyle = lid;
+  ctx.beginPath();
+  ctx.arc(0, -base - up, r, 0, 7);
+  ctx.fill();
+}
+
+/**
+ * A ball that lies on the ground.
+ * @param {CanvasRenderingContext2D} ctx @param {number} r @param {number} color @param {Palette} palette
+ * @param {number} angle @param {number} z height of its middle, as drawn
+ */
+export function drawBall(ctx, r, color, palette, angle, z) {
+  ctx.save();
+  ctx.translate(0, -z);
+  ctx.beginPath();
+  ctx.arc(0, 0, r, 0, 7);
+  ctx.fillStyle = tone(color, 0.94, palette);
+  ctx.fill();
+  ctx.clip();
+  ctx.fillStyle = tone(0xe4573d, 0.95, palette);
+  for (let i = 0; i < 3; i++) {
+    const a = -angle + (i * Math.PI * 2) / 3;
+    ctx.beginPath();
+    ctx.moveTo(0, 0);
+    ctx.arc(0, 0, r * 1.1, a, a + Math.PI / 3);
+    ctx.fill();
+  }
+  const shade = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
+  shade.addColorStop(0, 'rgba(255,255,255,0.75)');
+  shade.addColorStop(0.35, 'rgba(255,255,255,0)');
+  shade.addColorStop(0.6, 'rgba(10,10,40,0)');
+  shade.addColorStop(1, 'rgba(10,10,40,0.5)');
+  ctx.fillStyle = shade;
+  ctx.fillRect(-r, -r, 2 * r, 2 * r);
+  ctx.restore();
+}
+
+/** Pixels by which a height in metres lifts. @param {number} metres @param {number} scale */
+export function lift(metres, scale) {
+  return metres * scale * LIFT;
+}

@@ -1,0 +1,392 @@
+// @ts-check
+/** What things look like, by their kind. Only for the eye: what bodies do is the world's business. */
+
+import { noise, tone } from './light.js';
+import { drawBall, drawBox, drawDrum, lift } from './solid.js';
+
+/** @typedef {import('./light.js').Palette} Palette */
+
+/**
+ * What a painter gets: the context stands at the middle of the footprint, y down, pixels.
+ * @typedef {object} Sitting
+ * @property {CanvasRenderingContext2D} ctx
+ * @property {any} thing      as the sight has it
+ * @property {number} s       pixels a metre
+ * @property {number} angle
+ * @property {Palette} palette
+ * @property {number} now     ms
+ * @property {boolean} calm   without animation
+ * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
+ */
+
+/** @typedef {{tall: number, paint: (sitting: Sitting) => void, lively?: boolean}} Kind */
+
+/** Heights in metres: how tall a thing of a kind looks. */
+export function tallness(/** @type {any} */ thing) {
+  return kindOf(thing).tall;
+}
+
+/** @param {any} thing @returns {Kind} */
+export function kindOf(thing) {
+  const known = KINDS[thing.kind];
+  if (known) return known;
+  const size = Math.min(thing.hx, thing.hy);
+  return thing.round ? { tall: Math.min(1.2, 0.35 + size), paint: drum } : { tall: Math.min(1.2, 0.35 + size * 0.8), paint: block };
+}
+
+/** @type {Record<string, Kind>} */
+const KINDS = {
+  wall: { tall: 1.55, paint: wall },
+  door: { tall: 1.4, paint: door },
+  crate: { tall: 0.82, paint: crate },
+  bell: { tall: 1.3, paint: bell, lively: true },
+  turntable: { tall: 0.5, paint: beam },
+  greeter: { tall: 1.25, paint: greeter, lively: true },
+  ball: { tall: 0.5, paint: ball },
+  sign: { tall: 1.2, paint: sign },
+};
+
+/** @param {Sitting} sitting */
+function block({ ctx, thing, s, angle, palette }) {
+  const { hx, hy, look } = thing;
+  drawBox(ctx, {
+    hx: hx * s, hy: hy * s, angle, up: lift(Math.min(1.2, 0.35 + Math.min(hx, hy) * 0.8), s), color: look.color, palette,
+    face: (length, height) => {
+      ctx.fillStyle = 'rgba(255,255,255,0.08)';
+      ctx.fillRect(0, 0, length, Math.max(1, height * 0.08));
+      ctx.fillStyle = 'rgba(0,0,20,0.14)';
+      ctx.fillRect(0, height * 0.82, length, height * 0.18);
+    },
+    lid: () => {
+      const edge = Math.min(hx, hy, 0.5) * s * 0.16;
+      ctx.strokeStyle = tone(look.color, 1.3, palette);
+      ctx.lineWidth = Math.max(1, edge * 0.5);
+      ctx.strokeRect(-hx * s + edge, -hy * s + edge, 2 * hx * s - 2 * edge, 2 * hy * s - 2 * edge);
+    },
+  });
+}
+
+/** @param {Sitting} sitting */
+function drum({ ctx, thing, s, palette }) {
+  drawDrum(ctx, thing.hx * s, lift(Math.min(1.2, 0.35 + thing.hx), s), thing.look.color, palette);
+}
+
+/** Masonry: courses on the side, a coping on top. @param {Sitting} sitting */
+function wall({ ctx, thing, s, angle, palette, cut }) {
+  const { hx, hy, look, id } = thing;
+  const up = lift(KINDS.wall.tall, s);
+  drawBox(ctx, {
+    hx: hx * s, hy: hy * s, angle, up, color: look.color, palette,
+    face: (length, height, light) => {
+      const course = height / 4;
+      const brick = 0.62 * s;
+      const from = Math.max(0, cut ? Math.floor(cut.left / brick) - 1 : 0);
+      const until = Math.min(length / brick, cut ? Math.ceil(cut.right / brick) + 1 : 1e9);
+      for (let row = 0; row < 4; row++) {
+        for (let i = from; i < until; i++) {
+          const left = Math.max(0, (i - (row % 2) * 0.5) * brick);
+          const right = Math.min(length, (i + 1 - (row % 2) * 0.5) * brick);
+          if (right - left < 1) continue;
+          ctx.fillStyle = tone(look.color, light + noise(i, row, id) * 0.14 - 0.05, palette);
+          ctx.fillRect(left + 0.5, row * course + 0.5, right - left - 1, course - 1);
+        }
+      }
+      ctx.fillStyle = 'rgba(0,0,20,0.2)';
+      ctx.fillRect(0, height - course * 0.5, length, course * 0.5);
+      ctx.fillStyle = 'rgba(0,0,20,0.16)';
+      ctx.fillRect(0, 0, length, Math.max(1, 0.05 * s));
+    },
+    lid: () => {
+      const [w, h] = [hx * s, hy * s];
+      ctx.fillStyle = tone(look.color, 1.2, palette);
+      ctx.fillRect(-w, -h, 2 * w, 2 * h);
+      const across = w >= h;
+      const long = across ? w : h;
+      const step = 1.1 * s;
+      ctx.fillStyle = tone(look.color, 1.02, palette);
+      for (let at = -long + step; at < long; at += step) {
+        if (across) ctx.fillRect(Math.round(at), -h, Math.max(1, 0.03 * s), 2 * h);
+        else ctx.fillRect(-w, Math.round(at), 2 * w, Math.max(1, 0.03 * s));
+      }
+      ctx.strokeStyle = tone(look.color, 1.36, palette);
+      ctx.lineWidth = Math.max(1, 0.035 * s);
+      ctx.strokeRect(-w + 1, -h + 1, 2 * w - 2, 2 * h - 2);
+    },
+  });
+}
+
+/** Planks in a frame with a brace. @param {Sitting} sitting */
+function crate({ ctx, thing, s, angle, palette }) {
+  const { hx, hy, look, id } = thing;
+  const wood = look.color;
+  const rim = 0.13 * Math.min(hx, hy) * 2 * s;
+  drawBox(ctx, {
+    hx: hx * s, hy: hy * s, angle, up: lift(KINDS.crate.tall, s), color: wood, palette,
+    face: (length, height, light) => {
+      for (let i = 0; i < 3; i++) {
+        ctx.fillStyle = tone(wood, light * (0.86 + noise(id, i, 3) * 0.12), palette);
+        ctx.fillRect(0, (i * height) / 3, length, height / 3 - 1);
+      }
+      ctx.fillStyle = tone(wood, light * 1.1, palette);
+      ctx.fillRect(0, 0, rim, height);
+      ctx.fillRect(length - rim, 0, rim, height);
+      ctx.fillRect(0, 0, length, rim * 0.6);
+      ctx.fillStyle = 'rgba(30,15,0,0.28)';
+      ctx.fillRect(rim, rim * 0.6, length - 2 * rim, Math.max(1, 0.03 * s));
+      ctx.fillRect(0, height - Math.max(1, 0.06 * s), length, Math.max(1, 0.06 * s));
+    },
+    lid: () => {
+      const [w, h] = [hx * s, hy * s];
+      const planks = Math.max(3, Math.round(hy * 2 * 4.4));
+      for (let i = 0; i < planks; i++) {
+        ctx.fillStyle = tone(wood, 0.9 + noise(id, i, 4) * 0.13, palette);
+        ctx.fillRect(-w, -h + (i * 2 * h) / planks, 2 * w, (2 * h) / planks - Math.max(0.8, 0.018 * s));
+      }
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(-w + rim, -h + rim, 2 * w - 2 * rim, 2 * h - 2 * rim);
+      ctx.clip();
+      ctx.lineWidth = rim * 1.15;
+      ctx.strokeStyle = 'rgba(40,20,0,0.3)';
+      ctx.beginPath();
+      ctx.moveTo(-w, h + rim * 0.3);
+      ctx.lineTo(w, -h + rim * 0.3);
+      ctx.stroke();
+      ctx.strokeStyle = tone(wood, 1.1, palette);
+      ctx.beginPath();
+      ctx.moveTo(-w, h);
+      ctx.lineTo(w, -h);
+      ctx.stroke();
+      ctx.restore();
+      ctx.lineWidth = rim;
+      ctx.strokeStyle = tone(wood, 1.16, palette);
+      ctx.strokeRect(-w + rim / 2, -h + rim / 2, 2 * w - rim, 2 * h - rim);
+      ctx.lineWidth = Math.max(1, 0.02 * s);
+      ctx.strokeStyle = 'rgba(40,20,0,0.35)';
+      ctx.strokeRect(-w + rim, -h + rim, 2 * w - 2 * rim, 2 * h - 2 * rim);
+      ctx.strokeStyle = tone(wood, 1.4, palette);
+      ctx.strokeRect(-w + 0.5, -h + 0.5, 2 * w - 1, 2 * h - 1);
+      ctx.fillStyle = 'rgba(50,40,40,0.7)';
+      const nail = Math.max(0.8, 0.028 * s);
+      for (const [u, v] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
+        ctx.beginPath();
+        ctx.arc(u * (w - rim / 2), v * (h - rim / 2), nail, 0, 7);
+        ctx.fill();
+      }
+    },
+  });
+}
+
+/** Boards with iron bands and a ring. @param {Sitting} sitting */
+function door({ ctx, thing, s, angle, palette }) {
+  const { hx, hy, look, id } = thing;
+  drawBox(ctx, {
+    hx: hx * s, hy: hy * s, angle, up: lift(KINDS.door.tall, s), color: look.color, palette,
+    face: (length, height, light) => {
+      const boards = Math.max(3, Math.round(length / (0.36 * s)));
+      for (let i = 0; i < boards; i++) {
+        ctx.fillStyle = tone(look.color, light * (1.25 + noise(id, i, 5) * 0.3), palette);
+        ctx.fillRect((i * length) / boards + 0.5, 0, length / boards - 1, height);
+      }
+      ctx.fillStyle = tone(0x3c3f46, 0.95, palette);
+      for (const at of [0.18, 0.72]) ctx.fillRect(0, height * at, length, Math.max(2, height * 0.11));
+      ctx.fillStyle = tone(0x83868f, 1, palette);
+      for (const at of [0.18, 0.72]) {
+        for (let i = 0; i <= boards; i++) {
+          ctx.beginPath();
+          ctx.arc(Math.min(length - 2, Math.max(2, (i * length) / boards)), height * (at + 0.055), Math.max(0.8, 0.03 * s), 0, 7);
+          ctx.fill();
+        }
+      }
+      ctx.strokeStyle = tone(0xd8b45a, 1, palette);
+      ctx.lineWidth = Math.max(1.2, 0.045 * s);
+      ctx.beginPath();
+      ctx.arc(length * 0.14, height * 0.52, 0.1 * s, 0, 7);
+      ctx.stroke();
+    },
+    lid: () => {
+      ctx.strokeStyle = tone(look.color, 1.5, palette);
+      ctx.lineWidth = Math.max(1, 0.03 * s);
+      ctx.strokeRect(-hx * s + 1, -hy * s + 1, 2 * hx * s - 2, 2 * hy * s - 2);
+    },
+  });
+}
+
+/** The beam of the turntable: striped ends, and a hub that stays where it is. @param {Sitting} sitting */
+function beam({ ctx, thing, s, angle, palette }) {
+  const { hx, hy, look } = thing;
+  const up = lift(0.34, s);
+  const base = lift(0.16, s);
+  drawDrum(ctx, Math.max(hy * 1.25, 0.3) * s, base, 0x6b6f78, palette);
+  const stripes = (/** @type {number} */ length, /** @type {number} */ top, /** @type {number} */ height, /** @type {number} */ from) => {
+    ctx.fillStyle = tone(0xf3ead8, top, palette);
+    for (const end of [0.04, 0.17, 0.78, 0.91]) ctx.fillRect(from + length * end, -height / 2, length * 0.065, height);
+  };
+  drawBox(ctx, {
+    hx: hx * s, hy: hy * s, angle, up, base, color: look.color, palette,
+    face: (length, height, light) => {
+      if (length > hx * s) {
+        ctx.save();
+        ctx.translate(0, height / 2);
+        stripes(length, light, height, 0);
+        ctx.restore();
+      }
+      ctx.fillStyle = 'rgba(0,0,20,0.2)';
+      ctx.fillRect(0, height * 0.7, length, height * 0.3);
+    },
+    lid: () => {
+      stripes(2 * hx * s, 1.04, 2 * hy * s, -hx * s);
+      ctx.strokeStyle = tone(look.color, 1.35, palette);
+      ctx.lineWidth = Math.max(1, 0.03 * s);
+      ctx.strokeRect(-hx * s + 1, -hy * s + 1, 2 * hx * s - 2, 2 * hy * s - 2);
+    },
+  });
+  ctx.save();
+  ctx.translate(0, -base - up);
+  drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette);
+  ctx.restore();
+}
+
+/** A bell in its frame on a plinth; it swings while it rings. @param {Sitting} sitting */
+function bell({ ctx, thing, s, palette, now, calm }) {
+  const r = thing.hx * s;
+  const ringing = thing.text === 'ringing';
+  const up = lift(0.36, s);
+  drawDrum(ctx, r, up, 0x9a948c, palette);
+  ctx.translate(0, -up);
+  const swing = ringing && !calm ? Math.sin(now / 70) * 0.35 : 0;
+  const tall = 0.95 * s;
+  ctx.strokeStyle = tone(0x5b4029, 1, palette);
+  ctx.lineWidth = Math.max(2, 0.1 * s);
+  ctx.lineCap = 'round';
+  ctx.lineJoin = 'round';
+  ctx.beginPath();
+  ctx.moveTo(-r * 1.05, 0);
+  ctx.lineTo(-r * 1.05, -tall);
+  ctx.lineTo(r * 1.05, -tall);
+  ctx.lineTo(r * 1.05, 0);
+  ctx.stroke();
+  ctx.strokeStyle = tone(0x8a643f, 1.05, palette);
+  ctx.lineWidth = Math.max(1, 0.035 * s);
+  ctx.beginPath();
+  ctx.moveTo(-r * 1.05, -tall - 0.03 * s);
+  ctx.lineTo(r * 1.05, -tall - 0.03 * s);
+  ctx.stroke();
+  ctx.save();
+  ctx.translate(0, -tall);
+  ctx.rotate(swing);
+  const w = r * 0.8;
+  const h = tall * 0.66;
+  const gold = ctx.createLinearGradient(-w, 0, w, 0);
+  gold.addColorStop(0, tone(thing.look.color, 1.2, palette));
+  gold.addColorStop(0.3, tone(thing.look.color, 1.5, palette));
+  gold.addColorStop(0.6, tone(thing.look.color, 0.95, palette));
+  gold.addColorStop(1, tone(thing.look.color, 0.6, palette));
+  ctx.fillStyle = tone(0x4a3826, 1, palette);
+  ctx.beginPath();
+  ctx.arc(-swing * w, h * 1.04, w * 0.2, 0, 7);
+  ctx.fill();
+  ctx.fillStyle = gold;
+  ctx.beginPath();
+  ctx.moveTo(-w * 0.28, h * 0.08);
+  ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
+  ctx.bezierCurveTo(w * 0.72, h * 0.2, w * 0.55, h * 0.7, w, h);
+  ctx.quadraticCurveTo(0, h * 1.16, -w, h);
+  ctx.bezierCurveTo(-w * 0.55, h * 0.7, -w * 0.72, h * 0.2, -w * 0.28, h * 0.08);
+  ctx.fill();
+  ctx.restore();
+  if (ringing && !calm) {
+    ctx.strokeStyle = tone(0xffe27a, 1.1, palette);
+    ctx.lineWidth = Math.max(1, 0.04 * s);
+    for (let i = 0; i < 2; i++) {
+      const t = ((now / 600 + i / 2) % 1);
+      ctx.globalAlpha = 1 - t;
+      for (const side of [0, Math.PI]) {
+        ctx.beginPath();
+        ctx.arc(0, -tall * 0.6, w + t * 0.7 * s, side - 0.6, side + 0.6);
+        ctx.stroke();
+      }
+    }
+    ctx.globalAlpha = 1;
+  }
+}
+
+/** Somebody round who smiles, with a lamp on top. @param {Sitting} sitting */
+function greeter({ ctx, thing, s, palette, now, calm }) {
+  const r = thing.hx * s;
+  const { color } = thing.look;
+  const sway = calm ? 0 : Math.sin(now / 900) * 0.03 * s;
+  drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
+  const low = lift(0.18, s);
+  const tall = lift(1.05, s);
+  const body = ctx.createLinearGradient(-r, 0, r, 0);
+  body.addColorStop(0, tone(color, 1.12, palette));
+  body.addColorStop(0.5, tone(color, 0.92, palette));
+  body.addColorStop(1, tone(color, 0.62, palette));
+  ctx.fillStyle = body;
+  const w = r * 0.84;
+  ctx.beginPath();
+  ctx.moveTo(-w, -low);
+  ctx.quadraticCurveTo(0, -low + w * 0.7, w, -low);
+  ctx.lineTo(w * 0.92, -low - tall * 0.72);
+  ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
+  ctx.fill();
+  const face = -low - tall * 0.72 + sway;
+  ctx.fillStyle = tone(0x14202e, 1, palette);
+  ctx.beginPath();
+  ctx.roundRect(-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92, w * 0.34);
+  ctx.fill();
+  ctx.fillStyle = '#9fe8ff';
+  const blink = !calm && now % 4100 < 130 ? 0.15 : 1;
+  for (const side of [-1, 1]) {
+    ctx.beginPath();
+    ctx.ellipse(side * w * 0.3, face - w * 0.14, w * 0.11, w * 0.15 * blink, 0, 0, 7);
+    ctx.fill();
+  }
+  ctx.strokeStyle = '#9fe8ff';
+  ctx.lineWidth = Math.max(1, w * 0.08);
+  ctx.lineCap = 'round';
+  ctx.beginPath();
+  ctx.arc(0, face, w * 0.24, 0.35, Math.PI - 0.35);
+  ctx.stroke();
+  const top = -low - tall * 1.27;
+  ctx.strokeStyle = tone(0x565c6b, 1, palette);
+  ctx.lineWidth = Math.max(1, 0.05 * s);
+  ctx.beginPath();
+  ctx.moveTo(0, top + 0.06 * s);
+  ctx.lineTo(sway, top - 0.16 * s);
+  ctx.stroke();
+  ctx.fillStyle = tone(0xffc857, 1.1, palette);
+  ctx.beginPath();
+  ctx.arc(sway, top - 0.2 * s, 0.075 * s, 0, 7);
+  ctx.fill();
+}
+
+/** @param {Sitting} sitting */
+function ball({ ctx, thing, s, angle, palette }) {
+  drawBall(ctx, thing.hx * s * 1.06, thing.look.color, palette, angle, lift(thing.hx, s));
+}
+
+/** A board on a post, with lines of writing. @param {Sitting} sitting */
+function sign({ ctx, thing, s, palette }) {
+  const r = Math.max(thing.hx, 0.2) * s;
+  ctx.fillStyle = tone(0x6e4d2e, 0.9, palette);
+  ctx.fillRect(-0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
+  const [w, h] = [r * 2.9, r * 1.8];
+  const y = -lift(0.75, s) - h;
+  ctx.fillStyle = tone(0x6e4d2e, 0.75, palette);
+  ctx.beginPath();
+  ctx.roundRect(-w / 2 + 1, y + 0.06 * s, w, h, 0.05 * s);
+  ctx.fill();
+  ctx.fillStyle = tone(0x8a6238, 1.05, palette);
+  ctx.beginPath();
+  ctx.roundRect(-w / 2, y, w, h, 0.05 * s);
+  ctx.fill();
+  ctx.fillStyle = tone(thing.look.color, 1, palette);
+  ctx.fillRect(-w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
+  ctx.fillStyle = 'rgba(60,50,45,0.6)';
+  for (let i = 0; i < 4; i++) {
+    const part = 0.55 + noise(thing.id, i, 6) * 0.4;
+    ctx.fillRect(-w / 2 + 0.13 * s, y + (0.14 + i * 0.155) * (h / 0.9), (w - 0.26 * s) * (i === 3 ? 0.5 : part), Math.max(1, 0.035 * s));
+  }
+}

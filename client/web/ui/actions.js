@@ -1,0 +1,52 @@
+// @ts-check
+/** The row of things to do now: act on what is in reach, push, gestures, talk, build. */
+
+import { t } from '../strings.js';
+import { button, el, icon, put } from './dom.js';
+import { inReach } from './near.js';
+
+const EMOTES = ['wave', 'nod', 'dance', 'bow', 'laugh'];
+const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
+
+export class Actions {
+  /** @param {import('../main.js').Page} page */
+  constructor(page) {
+    this.page = page;
+    this.words = el('span', { class: 'act-words' });
+    this.key = el('kbd', null, 'E');
+    this.main = el('button', { type: 'button', class: 'act-button', on: { click: () => page.act() } }, icon('act'), this.words, this.key);
+    this.emotes = el('div', { class: 'emotes', role: 'group', 'aria-label': t('act.emote'), hidden: true },
+      ...EMOTES.map((kind, i) => el('button', {
+        type: 'button', class: 'emote', 'aria-label': t(`emote.${kind}`), title: `${t(`emote.${kind}`)} (${i + 1})`,
+        on: { click: () => { page.emote(kind); this.toggleEmotes(false); } },
+      }, el('span', { 'aria-hidden': 'true' }, MARKS[/** @type {keyof typeof MARKS} */ (kind)]))));
+    this.emoteButton = button({ icon: 'emote', label: t('act.emote'), class: 'round-button', 'aria-expanded': 'false', click: () => this.toggleEmotes() });
+    this.emotes.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        this.toggleEmotes(false);
+      }
+    });
+    this.element = el('div', { class: 'actions', role: 'group', 'aria-label': t('act.none') },
+      this.emotes, this.main, this.emoteButton, page.chat.button,
+      button({ icon: 'build', label: t('act.build'), class: 'round-button build-button', click: () => page.dock.toggle('build') }));
+    this.element.setAttribute('aria-label', t('act.emote'));
+  }
+
+  toggleEmotes(on = this.emotes.hidden) {
+    const had = this.emotes.contains(document.activeElement);
+    this.emotes.hidden = !on;
+    this.emoteButton.setAttribute('aria-expanded', String(on));
+    if (on) this.emotes.querySelector('button')?.focus();
+    else if (had) this.page.canvas.focus({ preventScroll: true });
+  }
+
+  /** Shows what E would do now. */
+  update() {
+    const found = inReach(this.page);
+    const text = found ? t(`act.${found.act}.what`, { name: found.thing.name }) : t('act.none');
+    put(this.words, text);
+    this.main.disabled = !found;
+    this.key.hidden = !found;
+  }
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** The palette of things to place. */
+
+import { t } from '../strings.js';
+import { button, el, field, fromHex, toHex } from './dom.js';
+
+/** What there is to choose from; kinds are also how they are drawn. */
+const PALETTE = [
+  { id: 'crate', kind: 'crate', w: 0.9, h: 0.9, round: false, movable: true, color: 0xc8964b },
+  { id: 'box', kind: 'block', w: 1, h: 1, round: false, movable: false, color: 0x5b8def },
+  { id: 'plank', kind: 'beam', w: 3, h: 0.4, round: false, movable: false, color: 0xb98552 },
+  { id: 'wall', kind: 'wall', w: 4, h: 0.5, round: false, movable: false, color: 0xa89f91 },
+  { id: 'pillar', kind: 'pillar', w: 0.8, h: 0.8, round: true, movable: false, color: 0xd8d2c4 },
+  { id: 'plate', kind: 'plate', w: 2, h: 2, round: true, movable: false, color: 0x58a884 },
+  { id: 'ball', kind: 'ball', w: 0.6, h: 0.6, round: true, movable: true, color: 0xe8e8ff },
+  { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
+];
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function buildPanel(page) {
+  const color = el('input', { type: 'color', value: '#c8964b' });
+  const hint = el('p', { class: 'quiet', role: 'status' });
+  let chosen = /** @type {HTMLElement | null} */ (null);
+  let touched = false;
+  color.addEventListener('input', () => {
+    touched = true;
+    if (page.tools.spec) page.tools.spec.color = fromHex(color.value);
+  });
+  const end = () => {
+    chosen?.setAttribute('aria-pressed', 'false');
+    chosen = null;
+    hint.textContent = '';
+  };
+  const items = PALETTE.map((entry) => {
+    const sample = el('i', { class: `sample${entry.round ? ' round' : ''}` });
+    sample.style.background = toHex(entry.color);
+    sample.style.width = `${Math.min(34, 12 + entry.w * 8)}px`;
+    sample.style.height = `${Math.min(34, 6 + entry.h * 14)}px`;
+    const made = el('button', { type: 'button', class: 'build-item', 'aria-pressed': 'false' }, el('span', { class: 'sample-box' }, sample), t(`kind.${entry.id}`));
+    made.addEventListener('click', () => {
+      const same = chosen === made;
+      page.tools.cancel();
+      end();
+      if (same) return;
+      chosen = made;
+      made.setAttribute('aria-pressed', 'true');
+      if (!touched) color.value = toHex(entry.color);
+      hint.textContent = t('build.placing');
+      const { id, ...spec } = entry;
+      page.tools.begin({ ...spec, name: t(`kind.${id}`).toLowerCase(), text: '', color: fromHex(color.value), licence: 'CcBySa' }, end);
+      // Thumbs need the ground under the sheet.
+      if (page.narrow()) page.dock.close();
+      else page.canvas.focus({ preventScroll: true });
+    });
+    return made;
+  });
+  const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), el('div', { class: 'build-grid' }, ...items),
+    el('div', { class: 'grid' }, field(t('build.color'), color)), hint,
+    el('p', { class: 'row' },
+      button({ text: t('build.here'), click: () => page.tools.enter() }),
+      button({ text: t('build.turn'), click: () => page.tools.turn() }),
+      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })));
+  return { body, hide: () => !page.narrow() && page.tools.cancel() };
+}

@@ -1,0 +1,89 @@
+// @ts-check
+/** What people say: a log, two channels, and a line to type in. */
+
+import { t } from '../strings.js';
+import { button, el, icon, toHex } from './dom.js';
+
+/** Lines kept in the log. */
+const LINES_MAX = 200;
+
+/** Bytes of one saying, as the servers limit it. */
+const BYTES_MAX = 512;
+
+export class Chat {
+  /** @param {import('../main.js').Page} page */
+  constructor(page) {
+    this.page = page;
+    this.log = el('ol', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
+    this.input = el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: BYTES_MAX });
+    this.channel = el('select', { 'aria-label': t('chat.channel') },
+      el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')));
+    this.form = el('form', { class: 'chat-form', on: { submit: (/** @type {Event} */ event) => this.send(event) } },
+      this.channel, this.input, el('button', { type: 'submit', class: 'icon-button', 'aria-label': t('chat.send'), title: t('chat.send') }, icon('send')));
+    this.element = el('section', { class: 'chat', 'aria-label': t('chat') }, this.log, this.form);
+    this.input.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+      event.stopPropagation();
+      if (event.key === 'Escape') {
+        this.input.blur();
+        this.fold();
+        page.canvas.focus({ preventScroll: true });
+      }
+    });
+    this.input.addEventListener('keyup', (/** @type {Event} */ event) => event.stopPropagation());
+    this.button = button({ icon: 'chat', label: t('act.chat'), class: 'round-button', click: () => this.open() });
+    page.client.addEventListener('heard', (/** @type {any} */ event) => this.heard(event.detail));
+  }
+
+  open() {
+    document.body.classList.add('chatting');
+    this.page.layout();
+    this.input.focus();
+  }
+
+  fold() {
+    document.body.classList.remove('chatting');
+    this.page.layout();
+  }
+
+  /** @param {Event} event */
+  async send(event) {
+    event.preventDefault();
+    const text = this.input.value.trim();
+    if (!text) {
+      this.fold();
+      this.page.canvas.focus({ preventScroll: true });
+      return;
+    }
+    const n = new TextEncoder().encode(text).length;
+    if (n > BYTES_MAX) {
+      this.page.toasts.say(t('chat.long', { n }), 'bad');
+      return;
+    }
+    this.input.value = '';
+    if (!matchMedia('(pointer: coarse)').matches) this.page.canvas.focus({ preventScroll: true });
+    const outcome = await this.page.toasts.watch('say', this.page.client.say(text, Number(this.channel.value)));
+    // What was not said comes back, to be tried again.
+    if (!outcome?.ok && !this.input.value) this.input.value = text;
+  }
+
+  /** @param {{channel: number, speaker: number, name: string, text: string}} line */
+  heard({ channel, speaker, name, text }) {
+    const { page } = this;
+    const now = performance.now();
+    const until = now + Math.min(12_000, 3500 + text.length * 70);
+    page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until });
+    const thing = page.client.sight.objects.get(speaker);
+    const who = el('b', null, name);
+    if (thing) who.style.setProperty('--who', toHex(thing.look.color));
+    const line = el('li', { class: channel === 1 ? 'all' : '' }, who, channel === 1 ? el('small', null, ` ${t('chat.all')}`) : null, ' ', text);
+    const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
+    this.log.append(line);
+    while (this.log.children.length > LINES_MAX) this.log.firstChild.remove();
+    if (follows) this.log.scrollTop = this.log.scrollHeight;
+    line.classList.add('fresh');
+    setTimeout(() => line.classList.remove('fresh'), 12_000);
+    if (page.picture.bubbles.size > 64) {
+      for (const [id, bubble] of page.picture.bubbles) if (bubble.until < now) page.picture.bubbles.delete(id);
+    }
+  }
+}

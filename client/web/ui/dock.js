@@ -1,0 +1,116 @@
+// @ts-check
+/**
+ * Where panels live: a column of buttons and one panel beside it on wide screens, a menu and a sheet
+ * from below on phones. A panel is made when it is first opened.
+ *
+ * @typedef {object} Panel
+ * @property {HTMLElement} body
+ * @property {(detail?: any) => void} [show]  it is opened, or opened again with another detail
+ * @property {() => void} [hide]
+ * @property {() => void} [update]            called a few times a second while it is open
+ * @property {string} [title]
+ */
+
+import { t } from '../strings.js';
+import { button, el, fill, icon, put } from './dom.js';
+
+export class Dock {
+  /** @param {import('../main.js').Page} page @param {Record<string, (page: any) => Panel>} makers */
+  constructor(page, makers) {
+    this.page = page;
+    this.makers = makers;
+    /** @type {Map<string, Panel>} */
+    this.panels = new Map();
+    this.open = /** @type {string | null} */ (null);
+    /** @type {Map<string, HTMLElement>} */
+    this.buttons = new Map();
+    this.cause = /** @type {HTMLElement | null} */ (null);
+
+    const bar = el('div', { class: 'dock-bar', role: 'toolbar', 'aria-label': t('panels') });
+    for (const id of ['near', 'people', 'build', 'order', 'proof', 'servers', 'governance', 'share', 'settings', 'about']) {
+      const name = t(`panel.${id}`);
+      const made = el('button', {
+        type: 'button', class: 'dock-button', 'aria-label': name, 'aria-expanded': 'false', 'aria-controls': 'panel', title: name,
+        on: { click: () => this.toggle(id) },
+      }, icon(id), el('span', { class: 'dock-name' }, name));
+      this.buttons.set(id, made);
+      bar.append(made);
+    }
+    this.menu = button({ icon: 'menu', label: t('menu'), class: 'round-button dock-menu', 'aria-expanded': 'false', click: () => this.toggleMenu() });
+    this.bar = bar;
+    this.heading = el('h2', { id: 'panel-title', tabindex: '-1' });
+    this.content = el('div', { class: 'panel-content' });
+    this.panel = el('section', { id: 'panel', class: 'panel', 'aria-labelledby': 'panel-title', hidden: true },
+      el('header', { class: 'panel-head' }, this.heading, button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.close() })),
+      this.content);
+    this.panel.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Escape') {
+        event.stopPropagation();
+        this.close();
+      }
+    });
+    setInterval(() => this.update(), 300);
+  }
+
+  toggleMenu(on = !this.bar.classList.contains('shown')) {
+    this.bar.classList.toggle('shown', on);
+    this.menu.setAttribute('aria-expanded', String(on));
+    if (on) this.bar.querySelector('button')?.focus();
+  }
+
+  /** @param {string} id */
+  toggle(id) {
+    if (this.open === id) this.close();
+    else this.show(id);
+  }
+
+  /** @param {string} id @param {any} [detail] */
+  show(id, detail) {
+    const same = this.open === id;
+    if (!same) {
+      if (this.open === null) this.cause = /** @type {HTMLElement | null} */ (document.activeElement);
+      this.hideOpen();
+    }
+    let panel = this.panels.get(id);
+    if (!panel) this.panels.set(id, (panel = this.makers[id](this.page)));
+    this.open = id;
+    this.toggleMenu(false);
+    this.buttons.get(id)?.setAttribute('aria-expanded', 'true');
+    panel.show?.(detail);
+    put(this.heading, panel.title ?? t(`panel.${id}`));
+    if (!same) {
+      fill(this.content, panel.body);
+      this.content.scrollTop = 0;
+      this.panel.hidden = false;
+      document.body.classList.add('with-panel');
+      this.heading.focus({ preventScroll: true });
+    }
+    this.page.layout();
+  }
+
+  hideOpen() {
+    if (this.open === null) return;
+    this.buttons.get(this.open)?.setAttribute('aria-expanded', 'false');
+    const panel = this.panels.get(this.open);
+    this.open = null;
+    panel?.hide?.();
+  }
+
+  close() {
+    this.hideOpen();
+    this.panel.hidden = true;
+    document.body.classList.remove('with-panel');
+    this.page.layout();
+    if (this.cause?.isConnected && this.cause !== document.body) this.cause.focus({ preventScroll: true });
+    else this.page.canvas.focus({ preventScroll: true });
+  }
+
+  /** A panel's own title changed. */
+  retitle() {
+    if (this.open) put(this.heading, this.panels.get(this.open)?.title ?? t(`panel.${this.open}`));
+  }
+
+  update() {
+    if (this.open && !document.hidden) this.panels.get(this.open)?.update?.();
+  }
+}

@@ -1,0 +1,113 @@
+// @ts-check
+/** The first visit: a name, a look, a key. Also where a look is changed later. */
+
+import { t, why } from '../strings.js';
+import { DAY } from '../draw/light.js';
+import { drawFigure, Gait } from '../draw/figures.js';
+import { button, el, field, fromHex, toHex } from './dom.js';
+
+const SHAPES = ['round', 'square', 'arrow', 'star'];
+const COLORS = [0xe4573d, 0xf2b632, 0x3fae6a, 0x2fb5b0, 0x2f8fd8, 0x6a7bd8, 0x9a5fd0, 0xe86aa6, 0xf4f1ea, 0x3b4252];
+const NAME_BYTES_MAX = 32;
+const PREVIEW = 120;
+
+/** Names for whoever has none yet. */
+const FIRST = ['Quiet', 'Bright', 'Swift', 'Gentle', 'Merry', 'Curious', 'Brave', 'Sunny'];
+const SECOND = ['Otter', 'Finch', 'Maple', 'Comet', 'Pebble', 'Fox', 'River', 'Lark'];
+
+const pick = (/** @type {any[]} */ list) => list[Math.floor(Math.random() * list.length)];
+
+/** Somebody new. */
+export function newcomer() {
+  return { name: `${pick(FIRST)} ${pick(SECOND)}`, look: { color: pick(COLORS.slice(0, 8)), shape: pick(SHAPES) } };
+}
+
+/**
+ * Choices of shape and colour, with a figure that wears them.
+ * @param {{color: number, shape: string}} look changed in place
+ */
+export function lookChooser(look) {
+  const canvas = el('canvas', { class: 'preview', width: PREVIEW * 2, height: PREVIEW * 2, 'aria-hidden': 'true' });
+  const gait = new Gait();
+  const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const started = performance.now();
+  const draw = (/** @type {number} */ now) => {
+    const ctx = canvas.getContext('2d');
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.translate(PREVIEW, PREVIEW * 1.5);
+    ctx.fillStyle = 'rgba(20,24,50,0.25)';
+    ctx.beginPath();
+    ctx.ellipse(14, 8, 66, 34, 0.2, 0, 7);
+    ctx.fill();
+    gait.step(0, 0, now);
+    const thing = { hx: 0.35, look, gesture: now - started < 2500 ? 'wave' : null };
+    drawFigure(ctx, { thing, gait, s: 150, palette: DAY, now, calm });
+    if (canvas.isConnected && !calm) requestAnimationFrame(draw);
+  };
+  const redraw = () => draw(performance.now());
+  const choice = (/** @type {string} */ group, /** @type {string} */ value, /** @type {string} */ label, /** @type {boolean} */ on, /** @type {() => void} */ take, /** @type {Node | null} */ sample) =>
+    el('label', { class: `choice ${group}`, title: label },
+      el('input', { type: 'radio', name: group, value, checked: on, on: { change: () => { take(); redraw(); } } }),
+      sample ?? el('span', null, label), sample && el('span', { class: 'hidden' }, label));
+  const shapes = el('fieldset', { class: 'choices' }, el('legend', null, t('enter.look')),
+    ...SHAPES.map((shape) => choice('shape', shape, t(`shape.${shape}`), look.shape === shape, () => (look.shape = shape), null)));
+  const free = el('input', { type: 'color', value: toHex(look.color), 'aria-label': t('enter.color'), on: { input: () => { look.color = fromHex(free.value); redraw(); } } });
+  const colors = el('fieldset', { class: 'choices' }, el('legend', null, t('enter.color')),
+    ...COLORS.map((color) => {
+      const dot = el('i', { class: 'dot' });
+      dot.style.background = toHex(color);
+      return choice('color', toHex(color), toHex(color), look.color === color, () => { look.color = color; free.value = toHex(color); }, dot);
+    }), free);
+  queueMicrotask(() => requestAnimationFrame(draw));
+  return el('div', { class: 'chooser' }, canvas, el('div', { class: 'stack grow' }, shapes, colors));
+}
+
+/**
+ * Asks who somebody is; resolves with the name and look.
+ * @param {{name: string, look: {color: number, shape: string}}} first what to begin with
+ * @param {(text: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
+ * @param {string | null} trouble why the last attempt failed
+ * @returns {Promise<{name: string, look: {color: number, shape: string}}>}
+ */
+export function askWho(first, useKey, trouble = null) {
+  const look = { ...first.look };
+  const name = el('input', { type: 'text', value: first.name, required: true, maxlength: NAME_BYTES_MAX, autocomplete: 'nickname', autofocus: true });
+  const bad = el('p', { class: 'bad', role: 'alert' }, trouble ? t('enter.failed', { why: trouble }) : '');
+  const key = el('textarea', { rows: 3, 'aria-label': t('settings.key.paste'), placeholder: t('settings.key.paste') });
+  const have = el('details', null, el('summary', null, t('enter.have')), el('div', { class: 'stack' }, key,
+    button({
+      text: t('settings.key.use'),
+      click: async () => {
+        try {
+          await useKey(key.value);
+          have.open = false;
+          bad.textContent = '';
+        } catch (error) {
+          bad.textContent = t('settings.key.bad', { why: why(error) });
+        }
+      },
+    })));
+  const go = el('button', { type: 'submit', class: 'button primary' }, t('enter.go'));
+  const form = el('form', { method: 'dialog', class: 'stack' }, el('h1', { id: 'enter-title' }, t('enter.title')), el('p', { class: 'quiet' }, t('enter.intro')),
+    field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have);
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'enter-title' }, form);
+  return new Promise((resolve) => {
+    form.addEventListener('submit', (/** @type {Event} */ event) => {
+      event.preventDefault();
+      const chosen = name.value.trim();
+      const fits = chosen && new TextEncoder().encode(chosen).length <= NAME_BYTES_MAX;
+      name.setCustomValidity(fits ? '' : t('enter.name.hint'));
+      if (!fits) return name.reportValidity();
+      dialog.close();
+      dialog.remove();
+      resolve({ name: chosen, look });
+    });
+    name.addEventListener('input', () => name.setCustomValidity(''));
+    // There is nobody to be without a name.
+    dialog.addEventListener('cancel', (/** @type {Event} */ event) => event.preventDefault());
+    document.body.append(dialog);
+    dialog.showModal();
+    name.select();
+  });
+}

@@ -1,0 +1,66 @@
+// @ts-check
+/** Colours for sources: comments, texts, numbers, words of the language, names of calls. */
+
+const WORDS = new Set(['fn', 'let', 'const', 'if', 'else', 'for', 'in', 'while', 'loop', 'break', 'continue', 'return', 'true', 'false', 'import', 'export', 'as', 'switch', 'do', 'until', 'private', 'this', 'throw', 'try', 'catch']);
+const HOST = new Set(['self_', 'state', 'say', 'timer', 'vec2', 'now', 'direction', 'send', 'on_start', 'on_touch', 'on_timer', 'on_chat', 'on_event', 'on_upgrade']);
+
+const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
+const TOML = /(#[^\n]*)|("(?:\\.|[^"\\])*")|(\b\d[\d_.]*\b|\btrue\b|\bfalse\b)|([A-Za-z_][\w-]*)|(\s+)|([^\s\w])/g;
+
+/**
+ * Pieces of a source with their class, '' for plain ones. Their texts joined are the source.
+ * @param {string} text @param {string} path tells the language by its ending
+ * @returns {{kind: string, text: string}[]}
+ */
+export function tokens(text, path) {
+  const toml = path.endsWith('.toml');
+  /** @type {{kind: string, text: string}[]} */
+  const pieces = [];
+  const put = (/** @type {string} */ kind, /** @type {string} */ piece) => {
+    const last = pieces.at(-1);
+    if (last && last.kind === kind) last.text += piece;
+    else pieces.push({ kind, text: piece });
+  };
+  let at = 0;
+  for (const match of text.matchAll(toml ? TOML : RHAI)) {
+    if (match.index > at) put('', text.slice(at, match.index));
+    at = match.index + match[0].length;
+    const [piece, comment, string, number, word] = match;
+    if (comment !== undefined) put('comment', piece);
+    else if (string !== undefined) put('text', piece);
+    else if (number !== undefined) put('number', piece);
+    else if (word !== undefined) {
+      if (toml) put(/^\s*=/.test(text.slice(at, at + 8)) ? 'name' : '', piece);
+      else if (WORDS.has(piece)) put('word', piece);
+      else if (HOST.has(piece)) put('host', piece);
+      else put(text[at] === '(' ? 'name' : '', piece);
+    } else put('', piece);
+  }
+  if (at < text.length) put('', text.slice(at));
+  return pieces;
+}
+
+/** A source as lines of coloured text. @param {string} text @param {string} path */
+export function sourceLines(text, path) {
+  const list = document.createElement('ol');
+  list.className = 'code';
+  let line = document.createElement('li');
+  const close = () => {
+    if (!line.firstChild) line.append('\u200B');
+    list.append(line);
+    line = document.createElement('li');
+  };
+  for (const { kind, text: piece } of tokens(text, path)) {
+    piece.split('\n').forEach((part, i) => {
+      if (i > 0) close();
+      if (!part) return;
+      if (!kind) return line.append(part);
+      const span = document.createElement('span');
+      span.className = `code-${kind}`;
+      span.textContent = part;
+      line.append(span);
+    });
+  }
+  if (line.firstChild) list.append(line);
+  return list;
+}

@@ -1,0 +1,260 @@
+// @ts-check
+/** Hands and feet: keys, stick, pointer, wheel and pinch become walking, acting, choosing, zooming. */
+
+import { t } from '../strings.js';
+import { gapTo } from './near.js';
+
+const STEPS = {
+  KeyW: [0, 1], ArrowUp: [0, 1], KeyS: [0, -1], ArrowDown: [0, -1],
+  KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
+};
+
+/** CSS pixels that a pointer may move and still click. */
+const CLICK_SLACK = 6;
+
+/** Milliseconds without progress after which a walk to somewhere is given up. */
+const STUCK_MS = 1200;
+
+export class Input {
+  /** @param {import('../main.js').Page} page */
+  constructor(page) {
+    this.page = page;
+    /** @type {Set<string>} */
+    this.held = new Set();
+    this.stick = { x: 0, y: 0 };
+    this.sent = { x: 0, y: 0 };
+    this.goal = /** @type {{id: number, best: number, since: number} | null} */ (null);
+    /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */
+    this.pointers = new Map();
+    this.spread = 0;
+    const { canvas } = page;
+    window.addEventListener('keydown', (event) => this.down(event));
+    window.addEventListener('keyup', (event) => this.up(event));
+    window.addEventListener('blur', () => this.rest());
+    canvas.addEventListener('pointerdown', (event) => this.press(event));
+    canvas.addEventListener('pointermove', (event) => this.drag(event));
+    canvas.addEventListener('pointerup', (event) => this.release(event));
+    canvas.addEventListener('pointercancel', (event) => this.release(event));
+    canvas.addEventListener('pointerleave', () => (page.picture.hover = null));
+    canvas.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      page.renderer.camera.by(Math.exp(-event.deltaY * 0.0016));
+    }, { passive: false });
+    setInterval(() => this.steer(), 50);
+  }
+
+  /** Lets go of everything. */
+  rest() {
+    this.held.clear();
+    this.stick = { x: 0, y: 0 };
+    this.goal = null;
+    this.steer();
+  }
+
+  /** @param {KeyboardEvent} event */
+  down(event) {
+    const { page } = this;
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest('input, textarea, select, dialog')) return;
+    if ((event.ctrlKey || event.metaKey) && event.code === 'KeyZ' && !event.shiftKey) {
+      event.preventDefault();
+      page.undo();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const inPanel = target.closest('.panel, .dock-bar, .chat-log') !== null;
+    if (event.code in STEPS) {
+      // Arrows scroll a panel that has the focus; letters walk all the same.
+      if (inPanel && event.code.startsWith('Arrow')) return;
+      event.preventDefault();
+      if (page.tools.arrows(event)) return;
+      this.held.add(event.code);
+      this.goal = null;
+      this.steer();
+      return;
+    }
+    if (event.repeat) return;
+    const onControl = target.closest('button, a, [role="switch"]') !== null;
+    switch (event.code) {
+      case 'Enter':
+        if (onControl) return;
+        if (page.tools.enter()) break;
+        page.chat.open();
+        break;
+      case 'KeyT': page.chat.open(); break;
+      case 'KeyE': page.act(); break;
+      case 'KeyF': page.pushNearest(); break;
+      case 'KeyG': page.actions.toggleEmotes(); break;
+      case 'KeyB': page.dock.toggle('build'); break;
+      case 'KeyN': page.dock.toggle('near'); break;
+      case 'KeyR': if (!page.tools.turn()) return; break;
+      case 'Equal': case 'NumpadAdd': page.renderer.camera.by(1.25); break;
+      case 'Minus': case 'NumpadSubtract': page.renderer.camera.by(0.8); break;
+      case 'Delete': if (!page.tools.remove()) return; break;
+      case 'Escape':
+        if (!page.tools.cancel() && page.picture.selected !== null) page.select(null);
+        break;
+      default: {
+        const digit = /^Digit([1-5])$/.exec(event.code);
+        if (!digit) return;
+        page.emote(['wave', 'nod', 'dance', 'bow', 'laugh'][Number(digit[1]) - 1]);
+      }
+    }
+    event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event */
+  up(event) {
+    if (this.held.delete(event.code)) this.steer();
+  }
+
+  /** Walks to a thing, until it is in reach or nothing gets closer. @param {number} id */
+  walkTo(id) {
+    this.goal = { id, best: Infinity, since: performance.now() };
+  }
+
+  /** The direction that keys, stick or a goal ask for. */
+  wanted() {
+    let [x, y] = [this.stick.x, this.stick.y];
+    for (const code of this.held) {
+      const step = STEPS[/** @type {keyof typeof STEPS} */ (code)];
+      x += step[0];
+      y += step[1];
+    }
+    const length = Math.hypot(x, y);
+    if (length > 0.15) return length > 1 ? { x: x / length, y: y / length } : { x, y };
+    return this.towards() ?? { x: 0, y: 0 };
+  }
+
+  towards() {
+    const { goal, page } = this;
+    const { client } = page;
+    if (!goal || client.me === null) return null;
+    const now = performance.now();
+    const thing = client.sight.objects.get(goal.id);
+    const [own, at] = [client.sight.at(client.me, now), client.sight.at(goal.id, now)];
+    if (!thing || !own || !at) {
+      this.goal = null;
+      return null;
+    }
+    const gap = gapTo(own, thing, at);
+    if (gap < goal.best - 0.05) Object.assign(goal, { best: gap, since: now });
+    if (gap < 1.2 || now - goal.since > STUCK_MS) {
+      this.goal = null;
+      return null;
+    }
+    const length = Math.hypot(at.x - own.x, at.y - own.y);
+    return { x: (at.x - own.x) / length, y: (at.y - own.y) / length };
+  }
+
+  /** Tells the client when the direction changes. */
+  steer() {
+    const { page } = this;
+    if (page.client.me === null) return;
+    const { x, y } = this.wanted();
+    const turned = Math.abs(x - this.sent.x) + Math.abs(y - this.sent.y);
+    const stops = x === 0 && y === 0 && (this.sent.x !== 0 || this.sent.y !== 0);
+    if (turned < 0.04 && !stops) return;
+    this.sent = { x, y };
+    page.walk(x, y);
+  }
+
+  /** @param {PointerEvent} event */
+  press(event) {
+    const { page } = this;
+    page.canvas.focus({ preventScroll: true });
+    if (event.pointerType === 'mouse' && event.button !== 0) return;
+    this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, fromX: event.offsetX, fromY: event.offsetY });
+    try {
+      page.canvas.setPointerCapture(event.pointerId);
+    } catch {
+      // The pointer is gone already; there is nothing to hold.
+    }
+    if (this.pointers.size === 2) {
+      page.tools.drop(null);
+      this.spread = this.apart();
+    } else if (this.pointers.size === 1) {
+      page.tools.grab(event.offsetX, event.offsetY, event.pointerType === 'touch');
+    }
+  }
+
+  apart() {
+    const [a, b] = [...this.pointers.values()];
+    return Math.hypot(a.x - b.x, a.y - b.y);
+  }
+
+  /** @param {PointerEvent} event */
+  drag(event) {
+    const { page } = this;
+    const pointer = this.pointers.get(event.pointerId);
+    if (!pointer) {
+      page.tools.hover(event.offsetX, event.offsetY);
+      if (!page.tools.busy) page.picture.hover = page.renderer.pick(event.offsetX, event.offsetY);
+      page.canvas.dataset.over = page.picture.hover !== null && page.picture.hover !== page.client.me ? 'thing' : '';
+      return;
+    }
+    pointer.x = event.offsetX;
+    pointer.y = event.offsetY;
+    if (this.pointers.size === 2) {
+      const spread = this.apart();
+      if (this.spread > 0) page.renderer.camera.by(spread / this.spread);
+      this.spread = spread;
+    } else if (this.pointers.size === 1) {
+      page.tools.drag(event.offsetX, event.offsetY);
+    }
+  }
+
+  /** @param {PointerEvent} event */
+  release(event) {
+    const { page } = this;
+    const pointer = this.pointers.get(event.pointerId);
+    this.pointers.delete(event.pointerId);
+    if (!pointer || event.type === 'pointercancel') {
+      page.tools.drop(null);
+      return;
+    }
+    const moved = Math.hypot(pointer.x - pointer.fromX, pointer.y - pointer.fromY) > CLICK_SLACK;
+    if (page.tools.drop({ x: pointer.x, y: pointer.y, moved })) return;
+    if (moved || this.pointers.size > 0) return;
+    const touch = event.pointerType === 'touch';
+    const id = page.renderer.pick(pointer.x, pointer.y, touch ? 14 : 3);
+    page.select(id === page.client.me ? null : id);
+  }
+}
+
+/** A stick for thumbs. @param {Input} input @param {(tag: string, props: any, ...children: any[]) => any} el */
+export function stick(input, el) {
+  const knob = el('div', { class: 'stick-knob' });
+  const base = el('div', { class: 'stick', role: 'application', 'aria-label': t('act.stick') }, knob);
+  let holder = -1;
+  const move = (/** @type {PointerEvent} */ event) => {
+    const box = base.getBoundingClientRect();
+    const reach = box.width / 2;
+    let x = (event.clientX - box.left - reach) / (reach * 0.8);
+    let y = (event.clientY - box.top - reach) / (reach * 0.8);
+    const length = Math.hypot(x, y);
+    if (length > 1) [x, y] = [x / length, y / length];
+    knob.style.transform = `translate(${x * reach * 0.55}px, ${y * reach * 0.55}px)`;
+    input.goal = null;
+    input.stick = { x, y: -y };
+    input.steer();
+  };
+  const end = () => {
+    holder = -1;
+    knob.style.transform = '';
+    base.classList.remove('held');
+    input.stick = { x: 0, y: 0 };
+    input.steer();
+  };
+  base.addEventListener('pointerdown', (/** @type {PointerEvent} */ event) => {
+    event.preventDefault();
+    holder = event.pointerId;
+    base.setPointerCapture(holder);
+    base.classList.add('held');
+    move(event);
+  });
+  base.addEventListener('pointermove', (/** @type {PointerEvent} */ event) => event.pointerId === holder && move(event));
+  base.addEventListener('pointerup', end);
+  base.addEventListener('pointercancel', end);
+  return base;
+}

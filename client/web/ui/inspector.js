@@ -1,0 +1,126 @@
+// @ts-check
+/** A thing in full: what it is, whose, which scripts run on it, and what one may do with it. */
+
+import { t, why } from '../strings.js';
+import { button, el, facts, fill, metres, put, short, toHex } from './dom.js';
+import { touchable } from './near.js';
+import { ownTools } from './own.js';
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function thingPanel(page) {
+  const { client } = page;
+  const body = el('div', { class: 'stack' });
+  const about = el('div');
+  const acts = el('p', { class: 'row' });
+  const scripts = el('section', { class: 'stack' });
+  const own = el('section', { class: 'stack' });
+  let id = /** @type {number | null} */ (null);
+  let signature = '';
+  /** @type {import('./dock.js').Panel} */
+  const panel = { body, show, hide: () => page.picture.selected !== null && page.unselect(), update: () => refresh(false) };
+
+  function show(/** @type {number} */ wanted) {
+    id = wanted;
+    signature = '';
+    fill(body, about, acts, own, scripts);
+    refresh(true);
+  }
+
+  function refresh(/** @type {boolean} */ again) {
+    if (id === null) return;
+    const thing = client.sight.objects.get(id);
+    if (!thing) {
+      fill(body, el('p', { class: 'quiet', role: 'status' }, t('thing.gone')));
+      return;
+    }
+    if (!about.isConnected && body.firstChild !== about) fill(body, about, acts, own, scripts);
+    panel.title = thing.name;
+    const at = client.sight.at(id, performance.now());
+    const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
+    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}`;
+    if (now !== signature) {
+      signature = now;
+      page.dock.retitle();
+      describe(thing);
+      if (again || about.dataset.scripts !== `${id}:${ids}`) listScripts(thing);
+      about.dataset.scripts = `${id}:${ids}`;
+    }
+    const where = about.querySelector('[data-where]');
+    if (where && at) put(where, t('thing.where.value', { x: metres(at.x), y: metres(at.y) }));
+  }
+
+  function describe(/** @type {any} */ thing) {
+    const swatch = el('i', { class: 'swatch' });
+    swatch.style.background = toHex(thing.look.color);
+    const size = thing.round ? t('thing.size.disc', { w: metres(thing.hx * 2) }) : t('thing.size.box', { w: metres(thing.hx * 2), h: metres(thing.hy * 2) });
+    const rows = facts([
+      [t('thing.kind'), el('span', null, swatch, thing.kind)],
+      thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), owner(page, thing)],
+      [t('thing.says'), thing.text || null],
+      [t('thing.where'), el('span', { 'data-where': true })],
+      [t('thing.size'), size],
+      [t('thing.moves'), thing.player ? null : t(`moves.${thing.motion}`)],
+      [t('thing.licence'), thing.licence ?? null],
+    ]);
+    fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')));
+    const other = thing.id !== client.me;
+    fill(acts,
+      touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
+      thing.movable && button({ text: t('act.push'), click: () => page.push(thing.id) }),
+      other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }));
+    const mine = thing.owner === page.identity?.public && !thing.player;
+    page.picture.handles = mine;
+    fill(own, ...(mine ? ownTools(page, thing) : []));
+  }
+
+  async function listScripts(/** @type {any} */ thing) {
+    if (thing.player) return fill(scripts);
+    const heading = el('h3', null, t('thing.scripts'));
+    if (!thing.scripts.length) return fill(scripts, heading, el('p', { class: 'quiet' }, t('thing.noscripts')));
+    fill(scripts, heading, el('p', { class: 'quiet' }, t('loading')));
+    const mine = thing.owner === page.identity?.public;
+    try {
+      const entries = (await client.scripts()).filter((/** @type {any} */ entry) => entry.object === thing.id);
+      const cards = await Promise.all(entries.map((/** @type {any} */ entry) => card(page, entry, mine)));
+      if (id === thing.id) fill(scripts, heading, ...cards);
+    } catch (error) {
+      if (id === thing.id) fill(scripts, heading, el('p', { class: 'bad' }, t('failed', { why: why(error) })));
+    }
+  }
+  return panel;
+}
+
+/** @param {import('../main.js').Page} page @param {any} thing */
+function owner(page, thing) {
+  if (!thing.owner) return t('nobody');
+  if (thing.owner === page.identity?.public) return t('you');
+  for (const other of page.client.sight.objects.values()) if (other.player === thing.owner) return other.name;
+  return short(thing.owner);
+}
+
+/** One script: its package's licence, authors and parent, what it used, and the way to its source. */
+async function card(/** @type {import('../main.js').Page} */ page, /** @type {any} */ entry, /** @type {boolean} */ mine) {
+  const box = el('article', { class: 'card' });
+  try {
+    const source = await page.client.source(entry.package);
+    const { manifest } = source;
+    const authors = [manifest.authors ?? []].flat().join(', ');
+    fill(box,
+      el('h4', null, `${manifest.name} ${manifest.version ?? ''}`),
+      el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),
+      facts([
+        [t('script.licence'), manifest.licence],
+        [t('script.authors'), authors],
+        [t('script.parent'), manifest.parent ? short(manifest.parent) : t('script.noparent')],
+        [t('script.gas'), entry.gas === undefined || entry.gas === null ? null : Number(entry.gas).toLocaleString('en')],
+        [t('script.failures'), entry.failures === undefined || entry.failures === null ? null : String(entry.failures)],
+        [t('script.package'), short(entry.package)],
+      ]),
+      el('p', { class: 'row' },
+        button({ icon: 'source', text: t('script.read'), click: () => page.dock.show('source', { source, from: entry.object }) }),
+        mine && button({ text: t('own.detach'), click: () => page.toasts.watch('detach', page.client.build.detach(entry.object, entry.script)) })));
+  } catch (error) {
+    fill(box, el('h4', null, entry.name), facts([[t('script.package'), short(entry.package)]]), el('p', { class: 'bad' }, t('failed', { why: why(error) })));
+  }
+  return box;
+}

@@ -1,0 +1,91 @@
+// @ts-check
+/** Which script got which events in which order, turn by turn. */
+
+import { t, why } from '../strings.js';
+import { button, el, fill, icon, put } from './dom.js';
+
+/** Turns behind the newest one that is asked for: those are decided and applied. */
+const BEHIND = 1;
+const ASK_MS = 500;
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function orderPanel(page) {
+  const { client } = page;
+  const which = el('select', { on: { change: load } });
+  const follow = el('input', { type: 'checkbox', checked: true, on: { change: () => { if (follow.checked) load(); } } });
+  const turn = el('output', { class: 'turn' });
+  const list = el('ol', { class: 'order' });
+  const state = el('p', { class: 'quiet', role: 'status' });
+  let height = 0;
+  let asked = 0;
+  let busy = false;
+  /** Turns in which there was something, newest first. @type {HTMLElement[]} */
+  let kept = [];
+  let keptFor = '';
+
+  const step = (/** @type {number} */ by) => {
+    follow.checked = false;
+    height = Math.max(1, Math.min(client.status.height - BEHIND, height + by));
+    load();
+  };
+
+  async function scripts() {
+    try {
+      const entries = await client.scripts();
+      const before = which.value;
+      fill(which, ...entries.map((/** @type {any} */ entry) => el('option', { value: entry.script }, `${entry.name} (#${entry.script})`)));
+      if (before) which.value = before;
+      load();
+    } catch (error) {
+      put(state, t('failed', { why: why(error) }));
+    }
+  }
+
+  async function load() {
+    if (!which.value || busy) return;
+    busy = true;
+    asked = performance.now();
+    if (follow.checked) height = client.status.height - BEHIND;
+    const wanted = height;
+    put(turn, String(wanted));
+    try {
+      const entries = await client.order(wanted, Number(which.value));
+      show(wanted, entries);
+    } catch (error) {
+      put(state, t('failed', { why: why(error) }));
+    }
+    busy = false;
+    if (!follow.checked && wanted !== height) load();
+  }
+
+  function show(/** @type {number} */ wanted, /** @type {any[] | null} */ entries) {
+    if (keptFor !== which.value) kept = [];
+    keptFor = which.value;
+    if (entries === null) return put(state, t('order.unknown', { height: wanted }));
+    put(state, entries.length ? '' : t('order.none', { height: wanted }));
+    const rows = entries.map((entry) => el('li', null, el('span', { class: 'tick' }, `${wanted}/${entry.tick}`), el('code', null, entry.event), el('small', null, sender(entry.sender))));
+    if (!follow.checked) {
+      fill(list, ...rows);
+      return;
+    }
+    if (!rows.length || kept[0]?.dataset.height === String(wanted)) return;
+    for (const row of rows) row.dataset.height = String(wanted);
+    kept = [...rows, ...kept].slice(0, 60);
+    fill(list, ...kept);
+  }
+
+  function sender(/** @type {number} */ id) {
+    if (id === 0) return t('order.core');
+    return client.sight.objects.get(id)?.name ?? `#${id}`;
+  }
+
+  const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('order.intro')),
+    el('label', { class: 'field' }, el('span', null, t('order.script')), which),
+    el('p', { class: 'row' },
+      button({ icon: 'back', label: t('order.earlier'), class: 'icon-button', click: () => step(-1) }),
+      el('span', null, `${t('order.turn')} `, turn),
+      el('button', { type: 'button', class: 'icon-button flip', 'aria-label': t('order.later'), title: t('order.later'), on: { click: () => step(1) } }, icon('back')),
+      el('label', { class: 'switch' }, follow, el('span', null, t('order.follow')))),
+    state, list);
+  return { body, show: scripts, update: () => follow.checked && performance.now() - asked > ASK_MS && load() };
+}

@@ -1,0 +1,93 @@
+// @ts-check
+/** Builders' tools for a thing of one's own. */
+
+import { t, why } from '../strings.js';
+import { button, el, field, fill, fromHex, toHex } from './dom.js';
+
+/** @param {string} value @param {number} min @param {number} step */
+function numeric(value, min, step) {
+  return el('input', { type: 'number', inputmode: 'decimal', step, min: Number.isFinite(min) ? min : null, value });
+}
+
+/** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
+export function ownTools(page, thing) {
+  const { client, toasts } = page;
+  const { build } = client;
+  const { id } = thing;
+  const at = client.sight.at(id, performance.now()) ?? { x: 0, y: 0, angle: 0 };
+  const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
+
+  const color = el('input', { type: 'color', value: toHex(thing.look.color), on: { change: () => toasts.watch('color', build.color(id, fromHex(color.value))) } });
+  const x = numeric(round(at.x), -Infinity, 0.1);
+  const y = numeric(round(at.y), -Infinity, 0.1);
+  const angle = numeric(String(Math.round((at.angle * 180) / Math.PI)), -Infinity, 5);
+  const w = numeric(round(thing.hx * 2), 0.1, 0.1);
+  const h = numeric(round(thing.hy * 2), 0.1, 0.1);
+  const name = el('input', { type: 'text', value: thing.name, maxlength: 32 });
+  const text = el('input', { type: 'text', value: thing.text, maxlength: 256 });
+
+  const changed = (/** @type {any} */ input, /** @type {string} */ what, /** @type {() => Promise<any>} */ act) =>
+    input.addEventListener('change', () => input.checkValidity() && toasts.watch(what, act()));
+  for (const input of [x, y]) changed(input, 'move', () => build.move(id, Number(x.value), Number(y.value)));
+  for (const input of [w, h]) changed(input, 'resize', () => build.resize(id, Number(w.value), thing.round ? Number(w.value) : Number(h.value)));
+  changed(angle, 'rotate', () => build.rotate(id, (Number(angle.value) * Math.PI) / 180));
+  changed(name, 'rename', () => build.rename(id, name.value));
+  changed(text, 'write', () => build.write(id, text.value));
+
+  return [
+    el('h3', null, t('own.title')),
+    el('p', { class: 'quiet' }, t('own.hint')),
+    el('div', { class: 'grid' },
+      field(t('own.x'), x), field(t('own.y'), y), field(t('own.w'), w), !thing.round && field(t('own.h'), h),
+      field(t('own.angle'), angle), field(t('own.color'), color), field(t('own.name'), name), field(t('own.text'), text)),
+    el('p', { class: 'row' },
+      button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
+      button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
+      button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),
+    giving(page, id),
+    attaching(page, id),
+  ];
+}
+
+/** @param {import('../main.js').Page} page @param {number} id */
+function giving(page, id) {
+  const whom = el('select', { 'aria-label': t('own.give') });
+  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, t('own.give')),
+    el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('own.give.sure')),
+      el('p', { class: 'row' }, whom,
+        button({ text: t('own.give.do'), click: () => whom.value && page.toasts.watch('give', page.client.build.give(id, whom.value)) }))));
+  async function load() {
+    if (!box.open || whom.children.length) return;
+    try {
+      const players = await page.client.players();
+      fill(whom, ...players.filter((/** @type {any} */ p) => p.key !== page.identity?.public).map((/** @type {any} */ p) => el('option', { value: p.key }, p.name)));
+    } catch (error) {
+      page.toasts.say(t('failed', { why: why(error) }), 'bad');
+    }
+  }
+  return box;
+}
+
+/** @param {import('../main.js').Page} page @param {number} id */
+function attaching(page, id) {
+  const which = el('select', { 'aria-label': t('own.attach') });
+  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, t('own.attach')),
+    el('p', { class: 'row' }, which,
+      button({ text: t('own.attach.do'), click: () => which.value && page.toasts.watch('attach', page.client.build.attach(id, which.value)) })));
+  async function load() {
+    if (!box.open || which.children.length) return;
+    try {
+      fill(which, ...(await packages(page.client)).map(({ id: hash, name }) => el('option', { value: hash }, name)));
+    } catch (error) {
+      page.toasts.say(t('failed', { why: why(error) }), 'bad');
+    }
+  }
+  return box;
+}
+
+/** What ships with the sim; where the client cannot tell, what runs in it. @param {any} client @returns {Promise<{id: string, name: string}[]>} */
+async function packages(client) {
+  if (client.packages) return client.packages();
+  const ids = new Set((await client.scripts()).map((/** @type {any} */ entry) => entry.package));
+  return Promise.all([...ids].map(async (id) => ({ id, name: (await client.source(id)).manifest.name })));
+}

@@ -1,0 +1,53 @@
+// @ts-check
+/** Who is here. */
+
+import { t, why } from '../strings.js';
+import { button, el, fill, metres, put, short, toHex } from './dom.js';
+
+/** Milliseconds between two questions. */
+const ASK_MS = 3000;
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function peoplePanel(page) {
+  const { client } = page;
+  const count = el('p', { class: 'quiet', role: 'status' }, t('loading'));
+  const list = el('ul', { class: 'people' });
+  let asked = 0;
+  let drawn = '';
+
+  async function load() {
+    asked = performance.now();
+    try {
+      show(await client.players());
+    } catch (error) {
+      put(count, t('failed', { why: why(error) }));
+    }
+  }
+
+  function show(/** @type {{name: string, key: string}[]} */ players) {
+    const seen = new Map([...client.sight.objects.values()].filter((thing) => thing.player).map((thing) => [thing.player, thing]));
+    put(count, players.length === 1 ? t('people.one') : t('people.count', { n: players.length }));
+    const signature = players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
+    if (signature === drawn || list.contains(document.activeElement)) return;
+    drawn = signature;
+    const sorted = [...players].sort((a, b) => Number(b.key === page.identity?.public) - Number(a.key === page.identity?.public) || a.name.localeCompare(b.name));
+    fill(list, ...sorted.map((player) => row(player, seen.get(player.key))));
+  }
+
+  function row(/** @type {{name: string, key: string}} */ player, /** @type {any} */ thing) {
+    const dot = el('i', { class: `face ${thing?.look.shape ?? 'round'}` });
+    dot.style.background = thing ? toHex(thing.look.color) : '#8884';
+    const own = page.client.me === null ? null : client.sight.at(page.client.me, performance.now());
+    const at = thing && client.sight.at(thing.id, performance.now());
+    const far = thing && own && at ? `${metres(Math.hypot(at.x - own.x, at.y - own.y))} m` : t('people.far');
+    const self = player.key === page.identity?.public;
+    return el('li', null, dot, el('span', { class: 'grow' }, el('b', null, player.name), ' ', self ? el('small', null, t('you')) : el('small', null, far), el('br'), short(player.key)),
+      thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }));
+  }
+
+  return {
+    body: el('div', { class: 'stack' }, count, list),
+    show: load,
+    update: () => performance.now() - asked > ASK_MS && load(),
+  };
+}

@@ -1,0 +1,90 @@
+// @ts-check
+/** The panel behind the badge: headers as they arrive, who signed them, the line, replica mode. */
+
+import { reason, t } from '../strings.js';
+import { button, el, fill, put, save, short } from './dom.js';
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function proofPanel(page) {
+  const { client } = page;
+  const state = el('p', { class: 'proof-state' });
+  const detail = el('p', { class: 'proof-detail', hidden: true });
+  const figures = {
+    'proof.height': el('dd'), 'proof.turns': el('dd'), 'proof.rtt': el('dd'), 'proof.carrier': el('dd'), 'proof.bytes': el('dd'),
+  };
+  const list = el('dl', { class: 'facts figures' });
+  for (const [key, value] of Object.entries(figures)) list.append(el('dt', null, t(key)), value);
+  const strip = el('ol', { class: 'headers', 'aria-label': t('proof.headers') });
+  const replica = replicaBox(page);
+
+  const body = el('div', { class: 'stack' }, state, detail, el('p', { class: 'quiet' }, t('proof.how')), list,
+    el('h3', null, t('proof.headers')), strip, replica.element);
+  let newest = -1;
+
+  function update() {
+    const { proof, status } = client;
+    state.dataset.level = page.badge.level;
+    const values = { height: proof.of ?? 0, signed: proof.signed, members: proof.members, reason: status.phase === 'open' ? reason(proof) : t('reason.connecting') };
+    put(state, t(`badge.${page.badge.level || 'amber'}`, values));
+    detail.hidden = !proof.detail;
+    put(detail, proof.detail ?? '');
+    put(figures['proof.height'], String(status.height ?? 0));
+    put(figures['proof.turns'], (status.turnsPerSecond ?? 0).toFixed(1));
+    put(figures['proof.rtt'], status.rtt === null ? t('unknown') : t('ms', { n: Math.round(status.rtt) }));
+    put(figures['proof.carrier'], { webtransport: 'WebTransport', websocket: 'WebSocket' }[/** @type {string} */ (status.carrier)] ?? t('unknown'));
+    put(figures['proof.bytes'], t('proof.bytes.value', { in: bytes(status.bytesIn), out: bytes(status.bytesOut) }));
+    const first = proof.headers[0]?.height ?? -1;
+    if (first !== newest) {
+      newest = first;
+      fill(strip, ...proof.headers.slice(0, 16).map((/** @type {any} */ header) => row(header, proof.members)));
+    }
+    replica.update();
+  }
+  return { body, show: update, update };
+}
+
+/** @param {any} header @param {number} members */
+function row(header, members) {
+  const dots = el('span', { class: 'dots', 'aria-hidden': 'true' });
+  for (let i = 0; i < Math.max(members, header.signers.length); i++) {
+    dots.append(el('i', { class: i < header.signers.length ? 'on' : '', title: header.signers[i] ?? '' }));
+  }
+  const checked = t(header.verified ? 'proof.checked' : 'proof.unchecked');
+  return el('li', { 'data-ok': String(header.verified), title: header.signers.join('\n'), 'aria-label': t('proof.header', { height: header.height, signed: header.signers.length, round: header.round, verified: checked }) },
+    el('b', null, String(header.height)), dots, short(header.proposer), el('small', null, checked));
+}
+
+/** @param {number} n */
+function bytes(n) {
+  return n >= 1000 ? `${(n / 1000).toFixed(1)} kB` : `${Math.round(n ?? 0)} B`;
+}
+
+/** @param {import('../main.js').Page} page */
+function replicaBox(page) {
+  const { client } = page;
+  const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => client.setReplica(toggle.checked) } });
+  const phase = el('p', { class: 'replica-phase', role: 'status' });
+  const height = el('dd');
+  const own = el('dd', { class: 'hex' });
+  const certified = el('dd', { class: 'hex' });
+  const roots = el('dl', { class: 'facts', hidden: true },
+    el('dt', null, t('replica.height')), height, el('dt', null, t('replica.own')), own, el('dt', null, t('replica.certified')), certified);
+  const capsule = button({ icon: 'download', text: t('replica.capsule'), click: () => client.replica.capsule && save(client.replica.capsule, `capsule-${client.replica.height}.bin`) });
+  capsule.hidden = true;
+  const element = el('section', { class: 'card' }, el('h3', null, t('replica.title')),
+    el('label', { class: 'switch' }, toggle, el('span', null, t('replica.switch'))), el('p', { class: 'quiet' }, t('replica.how')), phase, roots, capsule);
+  return {
+    element,
+    update() {
+      const { replica } = client;
+      toggle.checked = replica.on;
+      element.dataset.phase = replica.phase;
+      put(phase, t(`replica.${replica.phase}`, { behind: replica.behind }) + (replica.why ? ` (${replica.why})` : ''));
+      roots.hidden = !replica.ownRoot;
+      put(height, String(replica.height));
+      put(own, replica.ownRoot ?? '');
+      put(certified, replica.certifiedRoot ?? '');
+      capsule.hidden = !replica.capsule;
+    },
+  };
+}

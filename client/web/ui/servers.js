@@ -1,0 +1,61 @@
+// @ts-check
+/** The servers of the sim, and who governs it. */
+
+import { t, why } from '../strings.js';
+import { el, facts, fill, put, short } from './dom.js';
+import { joinAddress } from './share.js';
+
+const ASK_MS = 4000;
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function serversPanel(page) {
+  const { client } = page;
+  const list = el('ul', { class: 'servers' });
+  const state = el('p', { class: 'quiet', role: 'status' }, t('loading'));
+  let asked = 0;
+
+  async function load() {
+    asked = performance.now();
+    try {
+      const servers = await client.servers();
+      put(state, servers.length ? '' : t('nothing'));
+      if (list.contains(document.activeElement)) return;
+      fill(list, ...servers.map(row));
+    } catch (error) {
+      put(state, t('failed', { why: why(error) }));
+    }
+  }
+
+  function row(/** @type {any} */ server) {
+    const marks = [server.voting === true && t('servers.voting'), server.voting === false && t('servers.follows'), server.rtt !== null && server.rtt !== undefined && t('ms', { n: Math.round(server.rtt) })].filter(Boolean);
+    return el('li', { class: `card${server.here ? ' here' : ''}` },
+      el('span', { class: 'grow' }, el('b', null, server.http || server.quic), el('br'), short(server.server), ' ', el('small', null, marks.join(' \u00B7 '))),
+      server.here ? el('span', { class: 'good' }, t('servers.here')) : server.http && el('a', { class: 'button small', href: joinAddress(page, server.http) }, t('servers.go')));
+  }
+  return {
+    body: el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list),
+    show: load,
+    update: () => performance.now() - asked > ASK_MS && load(),
+  };
+}
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function governancePanel(page) {
+  const body = el('div', { class: 'stack' });
+  async function load() {
+    if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
+    try {
+      const { validators = [], admins = [], acts = [] } = (await page.client.governance()) ?? {};
+      fill(body,
+        el('h3', null, t('governance.validators')),
+        facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
+        el('h3', null, t('governance.admins')),
+        admins.length ? el('ul', null, ...admins.map((/** @type {string} */ key) => el('li', null, short(key)))) : el('p', { class: 'quiet' }, t('governance.noadmins')),
+        el('h3', null, t('governance.acts')),
+        acts.length ? el('ol', { class: 'order' }, ...acts.map((/** @type {any} */ act) => el('li', null, t('governance.act', act)))) : el('p', { class: 'quiet' }, t('governance.noacts')));
+    } catch (error) {
+      fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
+    }
+  }
+  return { body, show: load };
+}

@@ -1,0 +1,37 @@
+// @ts-check
+/** The address of where one stands, as text and as a QR code. */
+
+import { t } from '../strings.js';
+import { button, el, fill } from './dom.js';
+import { qr } from './qr.js';
+import { copied } from './source.js';
+
+/** `/w/SIM?node=..&at=x,y` at a server. @param {import('../main.js').Page} page @param {string} origin */
+export function joinAddress(page, origin) {
+  const { client, picture } = page;
+  const own = client.me === null ? picture.look : client.sight.at(client.me, performance.now()) ?? picture.look;
+  const round = (/** @type {number} */ n) => Math.round(n * 10) / 10;
+  const base = origin.replace(/\/$/, '');
+  return `${base}/w/${client.status.sim}?node=${encodeURIComponent(base)}&at=${round(own.x)},${round(own.y)}`;
+}
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function sharePanel(page) {
+  const body = el('div', { class: 'stack' });
+  function show() {
+    const origin = page.client.status.http || location.origin;
+    const address = joinAddress(page, origin);
+    const text = el('input', { type: 'text', readonly: true, value: address, 'aria-label': t('panel.share'), on: { focus: () => text.select() } });
+    const { hostname } = new URL(origin, location.href);
+    const local = hostname === 'localhost' || hostname.startsWith('127.') || hostname === '[::1]';
+    fill(body, el('p', { class: 'quiet' }, t('share.intro')), qr(address, t('share.qr')), text,
+      el('p', { class: 'row' },
+        button({ icon: 'copy', text: t('copy'), click: () => copied(page, address) }),
+        'share' in navigator && button({
+          icon: 'share', text: t('share.button'),
+          click: () => navigator.share({ title: t('title', { sim: page.client.status.simName ?? '' }), url: address }).catch(() => {}),
+        })),
+      local && el('p', { class: 'quiet' }, t('share.local')));
+  }
+  return { body, show };
+}

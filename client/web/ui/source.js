@@ -1,0 +1,65 @@
+// @ts-check
+/** The source of a package, to read, copy and keep. */
+
+import { t, why } from '../strings.js';
+import { button, copyText, el, facts, fill, save, short } from './dom.js';
+import { sourceLines } from './highlight.js';
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function sourcePanel(page) {
+  const body = el('div', { class: 'stack' });
+  /** @type {import('./dock.js').Panel} */
+  const panel = { body, show };
+
+  function show(/** @type {any} */ detail) {
+    if (!detail) return;
+    const { source, from } = detail;
+    const { manifest, files } = source;
+    panel.title = `${manifest.name} ${manifest.version ?? ''}`;
+    const code = el('div', { class: 'source', tabindex: '0', role: 'region', 'aria-label': panel.title });
+    const tabs = el('div', { class: 'tabs', role: 'group', 'aria-label': t('source.file') });
+    let shown = files.find((/** @type {any} */ file) => file.path.endsWith('.rhai')) ?? files[0];
+    const pick = (/** @type {any} */ file) => {
+      shown = file;
+      for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.dataset.path === file.path));
+      fill(code, sourceLines(file.text, file.path));
+      code.scrollTop = 0;
+    };
+    for (const file of files) tabs.append(button({ text: file.path, class: 'tab', 'data-path': file.path, click: () => pick(file) }));
+    pick(shown);
+    fill(body,
+      el('p', { class: 'row' },
+        from !== undefined && button({ icon: 'back', text: t('back'), click: () => page.select(from) }),
+        button({ icon: 'copy', text: t('copy'), click: () => copied(page, shown.text) }),
+        button({ icon: 'download', text: t('download'), click: () => save(new Blob([shown.text], { type: 'text/plain' }), shown.path.split('/').at(-1)) })),
+      el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),
+      facts([[t('script.licence'), manifest.licence], [t('script.authors'), [manifest.authors ?? []].flat().join(', ')], [t('script.package'), short(source.id)]]),
+      tabs, code, el('p', { class: 'row' }, everything(page)));
+  }
+  return panel;
+}
+
+/** @param {import('../main.js').Page} page @param {string} text */
+export async function copied(page, text) {
+  page.toasts.say(t((await copyText(text)) ? 'copied' : 'copy.failed'));
+}
+
+/** The button for one archive of all sources. @param {import('../main.js').Page} page */
+export function everything(page) {
+  const made = button({
+    icon: 'download', text: t('source.all'), title: t('source.all.how'),
+    click: async () => {
+      made.disabled = true;
+      try {
+        const { archive, list } = await page.client.allSource();
+        save(archive, `${page.client.status.simName ?? 'sim'}-source.tar`);
+        const ok = list.filter((/** @type {any} */ entry) => entry.verified).length;
+        page.toasts.say(t('source.all.count', { ok, n: list.length }), ok === list.length ? 'plain' : 'bad');
+      } catch (error) {
+        page.toasts.say(t('failed', { why: why(error) }), 'bad');
+      }
+      made.disabled = false;
+    },
+  });
+  return made;
+}

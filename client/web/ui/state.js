@@ -1,0 +1,40 @@
+// @ts-check
+/** What the connection does, said plainly over the picture until all is well. */
+
+import { t } from '../strings.js';
+import { el, put } from './dom.js';
+
+/** Milliseconds without a turn after which that is said. */
+const SLOW_MS = 2500;
+
+export class Progress {
+  /** @param {import('../main.js').Page} page */
+  constructor(page) {
+    this.page = page;
+    this.element = el('div', { class: 'progress', role: 'status', 'aria-live': 'polite' });
+    this.height = -1;
+    this.since = performance.now();
+    page.client.addEventListener('view', () => {
+      const { height } = page.client.status;
+      if (height !== this.height) this.since = performance.now();
+      this.height = height;
+    });
+  }
+
+  update() {
+    put(this.element, this.words());
+    this.element.hidden = this.element.textContent === '';
+  }
+
+  words() {
+    const { client, entering } = this.page;
+    const { status } = client;
+    if (status.phase === 'connecting') return t('phase.connecting', { server: status.http || location.host });
+    if (status.phase === 'moving') return t('phase.moving');
+    if (status.phase === 'closed') return t('phase.closed', { why: status.why ?? t('unknown') });
+    if (entering) return t('phase.entering');
+    const quiet = performance.now() - this.since;
+    if (quiet > SLOW_MS && !document.hidden) return t('phase.slow', { seconds: Math.round(quiet / 1000) });
+    return status.pending > 3 ? t('pending', { n: status.pending }) : '';
+  }
+}

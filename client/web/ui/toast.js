@@ -1,0 +1,36 @@
+// @ts-check
+/** Short messages that say what happened and what next, read out politely. */
+
+import { t, why } from '../strings.js';
+import { el } from './dom.js';
+
+export class Toasts {
+  constructor() {
+    this.box = el('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
+  }
+
+  /** @param {string} text @param {'plain' | 'bad'} [kind] */
+  say(text, kind = 'plain') {
+    for (const old of [...this.box.children]) if (old.textContent === text) old.remove();
+    const toast = el('div', { class: `toast ${kind}` }, text);
+    this.box.append(toast);
+    while (this.box.children.length > 3) this.box.firstChild?.remove();
+    setTimeout(() => toast.remove(), kind === 'bad' ? 7000 : 3500);
+  }
+
+  /**
+   * Waits for an act, and tells when it was refused or lost.
+   * @param {string} what key of its name @param {Promise<any>} act @returns {Promise<any>} its outcome, or null
+   */
+  async watch(what, act) {
+    const name = t(`what.${what}`);
+    try {
+      const outcome = await act;
+      if (outcome && outcome.ok === false) this.say(t('act.refused', { what: name, why: outcome.refusal ?? t('unknown') }), 'bad');
+      return outcome ?? null;
+    } catch (error) {
+      this.say(t('act.lost', { what: name, why: why(error) }), 'bad');
+      return null;
+    }
+  }
+}
