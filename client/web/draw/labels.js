@@ -104,7 +104,7 @@ export class Labels {
     return this.label(`m${kind}`, () => {
       const size = 26 * this.ratio;
       const { canvas, ctx } = surface(size * 1.4, size * 1.4);
-      ctx.font = `${size}px ${FONT}, "Noto Color Emoji"`;
+      ctx.font = `${size}px "Apple Color Emoji", "Segoe UI Emoji", "Noto Color Emoji", ${FONT}`;
       ctx.textAlign = 'center';
       ctx.textBaseline = 'middle';
       ctx.fillStyle = this.palette?.glow ? '#ffe9b0' : '#3b2d6b';

@@ -3,6 +3,7 @@
  * One light over everything: palettes of day and dusk, and what they make of a colour.
  *
  * @typedef {object} Palette
+ * @property {number} id             below 4
  * @property {string} name           'day' or 'dusk'
  * @property {[number, number]} cast where the shadow of a metre of height falls, in metres (x east, y north)
  * @property {[number, number, number]} tint what the light makes of red, green and blue
@@ -24,6 +25,7 @@ export const LIFT = 0.56;
 
 /** @type {Palette} */
 export const DAY = {
+  id: 0,
   name: 'day',
   cast: [0.82, -0.5],
   tint: [1, 1, 1],
@@ -42,6 +44,7 @@ export const DAY = {
 
 /** @type {Palette} */
 export const DUSK = {
+  id: 1,
   name: 'dusk',
   cast: [1.25, -0.62],
   tint: [0.6, 0.64, 0.86],
@@ -58,6 +61,14 @@ export const DUSK = {
   paper: 'rgba(18,20,38,0.78)',
 };
 
+/** At dusk, for those who carry a lamp. @type {Palette} */
+const LANTERN = { ...DUSK, id: 2, name: 'lantern', tint: [0.88, 0.84, 0.94] };
+
+/** The light on people and on things with a lamp. @param {Palette} palette */
+export function lit(palette) {
+  return palette.glow ? LANTERN : palette;
+}
+
 /** @type {Map<number, string>} */
 const tones = new Map();
 
@@ -68,7 +79,7 @@ const tones = new Map();
  * @param {Palette} palette
  */
 export function tone(rgb, k, palette) {
-  const key = (rgb * 2 + (palette.glow ? 1 : 0)) * 512 + Math.min(511, Math.round(k * 128));
+  const key = (rgb * 4 + palette.id) * 512 + Math.min(511, Math.round(k * 128));
   let css = tones.get(key);
   if (css === undefined) {
     const part = (/** @type {number} */ shift, /** @type {number} */ tint) => {

@@ -75,7 +75,7 @@ export function drawOutline(ctx, camera, spot, style) {
  * @param {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean}} spot @param {number} s
  */
 export function handles(spot, s) {
-  const out = 26 / s;
+  const out = 46 / s;
   const [cos, sin] = [Math.cos(spot.angle), Math.sin(spot.angle)];
   const at = (/** @type {number} */ u, /** @type {number} */ v) => ({ x: spot.x + u * cos - v * sin, y: spot.y + u * sin + v * cos });
   return {

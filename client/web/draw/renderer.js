@@ -5,7 +5,7 @@ import { Camera } from './camera.js';
 import { drawFigure, Gait, TALL } from './figures.js';
 import { Ground } from './ground.js';
 import { Labels } from './labels.js';
-import { DAY, DUSK, surface } from './light.js';
+import { DAY, DUSK, lit, surface } from './light.js';
 import { drawHandles, drawLamps, drawOutline, drawOwnRing, above } from './marks.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
@@ -198,7 +198,7 @@ export class Renderer {
     const lamps = [];
     for (const { thing, at, id } of this.placed) {
       if (lamps.length >= LAMPS_MAX) break;
-      if (thing.kind === 'greeter' || thing.kind === 'bell' || thing.kind === 'sign') lamps.push({ x: at.x, y: at.y, radius: 4.5, strength: 0.6 });
+      if (!thing.player && kindOf(thing).lamp) lamps.push({ x: at.x, y: at.y, radius: 4.5, strength: 0.6 });
       else if (id === picture.me) lamps.push({ x: at.x, y: at.y, radius: 4, strength: 0.55 });
     }
     for (const { thing, at, id } of this.placed) {
@@ -239,13 +239,13 @@ export class Renderer {
       gait.step(at.vx, at.vy, now);
       ctx.save();
       ctx.translate(x, y);
-      drawFigure(ctx, { thing, gait, s, palette, now, calm });
+      drawFigure(ctx, { thing, gait, s, palette: lit(palette), now, calm });
       ctx.restore();
       return;
     }
     const kind = kindOf(thing);
     const big = Math.max(thing.hx, thing.hy) * 2 > SPRITE_METRES;
-    const sitting = { ctx, thing, s, angle: at.angle, palette, now, calm };
+    const sitting = { ctx, thing, s, angle: at.angle, palette: kind.lamp ? lit(palette) : palette, now, calm };
     if (big || kind.lively || camera.zooming || this.rests.get(id)?.resting === false) {
       ctx.save();
       ctx.translate(x, y);
@@ -280,7 +280,8 @@ export class Renderer {
     for (const { id, thing, x, y } of this.placed) {
       const tall = thing.player ? TALL + 0.22 : tallness(thing) + 0.1;
       let top = y - above(tall, s) - gap;
-      const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.selected;
+      const chosen = id === picture.selected && !picture.handles;
+      const named = thing.player ? camera.zoom > 16 : id === picture.hover || chosen;
       if (named) {
         const label = labels.name(thing.player || !thing.text ? thing.name : `${thing.name}: ${thing.text}`, id === picture.me);
         top -= label.h;

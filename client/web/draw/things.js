@@ -19,7 +19,7 @@ import { drawBall, drawBox, drawDrum, lift } from './solid.js';
  * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
  */
 
-/** @typedef {{tall: number, paint: (sitting: Sitting) => void, lively?: boolean}} Kind */
+/** @typedef {{tall: number, paint: (sitting: Sitting) => void, lively?: boolean, lamp?: boolean}} Kind */
 
 /** Heights in metres: how tall a thing of a kind looks. */
 export function tallness(/** @type {any} */ thing) {
@@ -39,11 +39,11 @@ const KINDS = {
   wall: { tall: 1.55, paint: wall },
   door: { tall: 1.4, paint: door },
   crate: { tall: 0.82, paint: crate },
-  bell: { tall: 1.3, paint: bell, lively: true },
+  bell: { tall: 1.3, paint: bell, lively: true, lamp: true },
   turntable: { tall: 0.5, paint: beam },
-  greeter: { tall: 1.25, paint: greeter, lively: true },
+  greeter: { tall: 1.25, paint: greeter, lively: true, lamp: true },
   ball: { tall: 0.5, paint: ball },
-  sign: { tall: 1.2, paint: sign },
+  sign: { tall: 1.2, paint: sign, lamp: true },
 };
 
 /** @param {Sitting} sitting */

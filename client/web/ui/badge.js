@@ -37,6 +37,7 @@ export class Badge {
       this.level = level;
       this.alarm.hidden = level !== 'red';
       document.body.classList.toggle('alarmed', level === 'red');
+      document.body.style.setProperty('--alarm', `${this.alarm.offsetHeight}px`);
     }
   }
 }

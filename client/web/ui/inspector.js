@@ -6,6 +6,9 @@ import { button, el, facts, fill, metres, put, short, toHex } from './dom.js';
 import { touchable } from './near.js';
 import { ownTools } from './own.js';
 
+/** Licences of things, as people know them. */
+const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };
+
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function thingPanel(page) {
   const { client } = page;
@@ -60,7 +63,7 @@ export function thingPanel(page) {
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
       [t('thing.moves'), thing.player ? null : t(`moves.${thing.motion}`)],
-      [t('thing.licence'), thing.licence ?? null],
+      [t('thing.licence'), thing.licence ? SPDX[/** @type {keyof typeof SPDX} */ (thing.licence)] ?? thing.licence : null],
     ]);
     fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')));
     const other = thing.id !== client.me;
