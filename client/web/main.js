@@ -69,7 +69,9 @@ export class Page {
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
     const node = query.get('node');
-    this.client = new Client({ origin: node ?? location.origin, identity, prefer: /** @type {any} */ (query.get('carrier') ?? 'webtransport'), wasm: config.wasm ?? null });
+    // `?wasm=off` shows the page as it is where there is no module.
+    const wasm = query.get('wasm') === 'off' ? null : config.wasm ?? null;
+    this.client = new Client({ origin: node ?? location.origin, identity, prefer: /** @type {any} */ (query.get('carrier') ?? 'webtransport'), wasm });
     const [x, y] = (query.get('at') ?? '0,0').split(',').map(Number);
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
@@ -325,3 +327,5 @@ export class Page {
 const page = new Page((await Identity.load()) ?? (await Identity.create()));
 page.start();
 page.begin();
+// Whoever drives the page, as tests do, gets hold of it here; nothing in the page listens.
+window.dispatchEvent(new CustomEvent('metatopia', { detail: page }));
