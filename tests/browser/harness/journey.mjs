@@ -1,0 +1,70 @@
+// @ts-check
+/** A setting with a plaza and a browser, and journeys in it that say what went on when they fail. */
+
+import { after, before, test } from 'node:test';
+
+import { CHROMIUM, launch, missing } from './chromium.mjs';
+import { Plaza } from './plaza.mjs';
+import { Tab } from './tab.mjs';
+
+/** A journey that takes longer hangs. */
+const JOURNEY_MAX = 240_000;
+
+/**
+ * @typedef {object} Place
+ * @property {Plaza} plaza
+ * @property {import('playwright-core').Browser} browser
+ * @property {(url: string, person?: import('./tab.mjs').Person) => Promise<Tab>} open
+ */
+
+/** Says what is missing where nobody promised that it is there. */
+function allowed() {
+  if (!missing) return true;
+  if (process.env.CI === 'true') throw new Error(`${missing}, and CI needs it`);
+  test(`the page in ${CHROMIUM}`, { skip: missing }, () => {});
+  return false;
+}
+
+/**
+ * A plaza and a browser for the journeys of one file.
+ * @param {{servers?: number}} [options]
+ * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
+ */
+export function setting(options) {
+  if (!allowed()) return () => {};
+  /** @type {Plaza} */ let plaza;
+  /** @type {import('playwright-core').Browser} */ let browser;
+  before(async () => {
+    plaza = await Plaza.start(options);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    await plaza?.stop();
+  });
+  return (name, journey) => {
+    test(name, { timeout: JOURNEY_MAX }, async () => {
+      /** @type {Tab[]} */
+      const tabs = [];
+      const open = async (/** @type {string} */ url, /** @type {any} */ person) => {
+        const tab = await Tab.open(browser, url, { ...person, outside: true });
+        tabs.push(tab);
+        if (!person?.outside) await tab.enter();
+        return tab;
+      };
+      try {
+        await journey({ plaza, browser, open });
+        for (const tab of tabs.splice(0)) await tab.close();
+      } catch (error) {
+        for (const tab of tabs) {
+          console.error(`-- ${tab.name}`, tab.errors.join('\n'));
+          const kept = await tab.picture(`failed-${tab.name}`).catch(() => 'no picture');
+          console.error(kept);
+          await tab.context.close().catch(() => {});
+        }
+        console.error(await plaza.logs());
+        throw error;
+      }
+    });
+  };
+}

@@ -1,0 +1,123 @@
+// @ts-check
+/** A running plaza: real server processes on free ports of this machine, gone when the test is. */
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { until, within } from './wait.mjs';
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The program: what a build for tests makes, unless another one is named. */
+export const PROGRAM = process.env.METATOPIA ?? join(ROOT, 'target/debug/metatopia');
+
+/** Lines of each server's log that are shown when something fails. */
+const LOG_LINES = 30;
+
+/** @typedef {{index: number, pid: number, key: string, http: string}} Server */
+
+export class Plaza {
+  /**
+   * Starts a plaza and waits until it is open.
+   * @param {{servers?: number}} [options]
+   */
+  static async start({ servers = 4 } = {}) {
+    if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
+    const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
+    plaza.process = spawn(
+      PROGRAM,
+      ['up', '--json', '--servers', String(servers), '--http-port', '0', '--data-dir', join(plaza.folder, 'world')],
+      { stdio: ['pipe', 'pipe', 'pipe'] },
+    );
+    plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));
+    plaza.process.stdout.on('data', (chunk) => (plaza.out += chunk));
+    plaza.ended = new Promise((resolve) => plaza.process.once('exit', resolve));
+    try {
+      const line = await until('the plaza opens', () => {
+        if (plaza.process.exitCode !== null) throw new Error(`\`up\` ended: ${plaza.said}`);
+        const end = plaza.out.indexOf('\n');
+        return end > 0 && plaza.out.slice(0, end);
+      });
+      const ready = JSON.parse(line);
+      plaza.sim = ready.sim;
+      plaza.servers = ready.servers;
+    } catch (error) {
+      await plaza.stop();
+      throw error;
+    }
+    return plaza;
+  }
+
+  /** @param {string} folder */
+  constructor(folder) {
+    this.folder = folder;
+    this.sim = '';
+    this.out = '';
+    this.said = '';
+    /** @type {Server[]} */
+    this.servers = [];
+    /** @type {import('node:child_process').ChildProcessWithoutNullStreams} */
+    this.process = /** @type {any} */ (null);
+    /** @type {Promise<unknown>} */
+    this.ended = Promise.resolve();
+  }
+
+  /** The page of a server. @param {number} index @param {Record<string, string>} [query] */
+  address(index, query = {}) {
+    const url = new URL(this.servers[index].http);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  /** What a server says of itself. @param {number} index */
+  async status(index) {
+    const answer = await fetch(new URL('/api/status', this.servers[index].http));
+    return answer.json();
+  }
+
+  /** Runs another command of the program, and gives its standard output. @param {string[]} args */
+  async run(...args) {
+    const child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, said] = ['', ''];
+    child.stdout.on('data', (chunk) => (out += chunk));
+    child.stderr.on('data', (chunk) => (said += chunk));
+    const code = await within(`\`${args.join(' ')}\``, new Promise((resolve) => child.once('exit', resolve)));
+    if (code !== 0) throw new Error(`\`${args.join(' ')}\` failed with ${code}: ${said}`);
+    return out;
+  }
+
+  /** Ends one server as a loss of power would. @param {number} index */
+  kill(index) {
+    process.kill(this.servers[index].pid, 'SIGKILL');
+  }
+
+  /** The ends of the logs, for a test that failed. */
+  async logs() {
+    const ends = [this.said && `-- up\n${this.said}`];
+    for (const { index } of this.servers) {
+      const path = join(this.folder, 'world', `server-${index}`, 'node.log');
+      const text = await readFile(path, 'utf8').catch(() => '(no log)');
+      ends.push(`-- server ${index}\n${text.trimEnd().split('\n').slice(-LOG_LINES).join('\n')}`);
+    }
+    return ends.filter(Boolean).join('\n');
+  }
+
+  /** Stops all of it, and takes its folder away. */
+  async stop() {
+    if (this.process && this.process.exitCode === null && this.process.signalCode === null) {
+      this.process.kill('SIGINT');
+      try {
+        await within('the plaza stops', this.ended, 15_000);
+      } catch {
+        // Its children notice the end of their standard input.
+        this.process.kill('SIGKILL');
+        await this.ended;
+      }
+    }
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,92 @@
+// @ts-check
+/** What the page checks by itself, and what it says when it cannot, or when it does not hold. */
+
+import assert from 'node:assert/strict';
+
+import { setting } from '../harness/journey.mjs';
+import { Liar } from '../harness/liar.mjs';
+import { t } from '../harness/tab.mjs';
+
+const journey = setting();
+
+/** Turns that a replica in a tab must compute as the servers do. */
+const EQUAL_TURNS = 200;
+
+/** A sixteenth of a metre, in the state's own numbers. */
+const NUDGE = 1 << 16;
+
+/** A server's message with a body moved aside, if it tells of any that moves. @param {any} message */
+function nudged(message) {
+  for (const update of message.View?.tiles ?? []) {
+    for (const [, movement] of update.moved) {
+      if (movement.position) {
+        movement.position.x += NUDGE;
+        return message;
+      }
+    }
+  }
+  return null;
+}
+
+journey('what an honest server shows is proven', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+
+  await ada.badge('green');
+
+  const proof = await ada.read((page) => ({ ...page.client.proof }));
+  assert.equal(proof.members, 4);
+  assert.ok(proof.signed >= 3, `signed by ${proof.signed}`);
+  const panel = await ada.panel('proof');
+  await panel.getByRole('list', { name: t('proof.headers') }).getByRole('listitem').first().waitFor();
+  await ada.picture('proof');
+});
+
+journey('a server that moves a thing is caught', async ({ plaza, open }) => {
+  const liar = await Liar.before(plaza.servers[1].http, nudged);
+  try {
+    const ada = await open(`${liar.url}?carrier=websocket`, { name: 'Ada' });
+    await ada.badge('green');
+    assert.equal(liar.lies, 0);
+
+    liar.on = true;
+
+    await ada.badge('red');
+    assert.ok(liar.lies > 0);
+    await ada.page.getByRole('alert').getByText(t('alarm.title')).waitFor();
+    await ada.picture('caught');
+  } finally {
+    await liar.stop();
+  }
+});
+
+journey('a replica in the tab computes what the servers compute', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(2), { name: 'Ada' });
+  const panel = await ada.panel('proof');
+
+  await panel.getByRole('switch', { name: t('replica.switch') }).check();
+  await ada.until('the replica follows', (page) => page.client.replica.phase === 'following', null, 120_000);
+  const from = await ada.read((page) => page.client.replica.certified);
+
+  await ada.until(`${EQUAL_TURNS} turns are equal`, (page, to) => {
+    const { phase, certified } = page.client.replica;
+    if (phase === 'mismatch') throw new Error('the replica computes another world');
+    return certified >= to;
+  }, from + EQUAL_TURNS, 120_000);
+  const { ownRoot, certifiedRoot } = await ada.read((page) => ({ ...page.client.replica, capsule: null }));
+  assert.equal(ownRoot, certifiedRoot);
+  await ada.picture('replica');
+});
+
+journey('without its module the page says so and does everything else', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0, { wasm: 'off' }), { name: 'Ada' });
+  const bob = await open(plaza.address(1), { name: 'Bob' });
+
+  await ada.badge('reduced');
+  await ada.say('no proof, but here');
+  await bob.hears('no proof, but here');
+  const own = /** @type {number} */ (await ada.read((page) => page.client.me));
+  const before = await bob.at(own);
+  await ada.page.keyboard.down('d');
+  await bob.until('Ada walks', (page, [id, x]) => page.client.sight.at(id, performance.now())?.x > x + 0.5, [own, before.x]);
+  await ada.page.keyboard.up('d');
+});
