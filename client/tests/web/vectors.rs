@@ -1,0 +1,549 @@
+//! Messages of every kind with their bytes, for whoever writes the protocol down a second time.
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Region};
+use metatopia_protocol::*;
+use metatopia_scripting::{Author, Draft, Package};
+use metatopia_sim::{Genesis, Object, Parameters, Shape};
+use metatopia_types::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Arrays of this many small numbers are written as hexadecimal text.
+const HEX_FROM: usize = 16;
+
+/// The file's text.
+pub(crate) fn file() -> String {
+    let rows: Vec<String> = all().iter().map(ToString::to_string).collect();
+    format!("[\n{}\n]\n", rows.join(",\n"))
+}
+
+/// Kind, bytes and meaning of each.
+fn all() -> Vec<Value> {
+    let client = client_messages().into_iter().map(|m| vector("client", &m));
+    let server = server_messages().into_iter().map(|m| vector("server", &m));
+    client.chain(server).chain(entries()).chain(parts()).collect()
+}
+
+fn vector<T: Serialize>(kind: &str, value: &T) -> Value {
+    let json = serde_json::to_value(value).expect("our types have JSON forms");
+    json!({ "kind": kind, "hex": hex(&wire::encode(value)), "value": plain(json) })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Integers that other languages round become text, and so do long rows of bytes.
+fn plain(value: Value) -> Value {
+    let exact = (1_i128 << 53) - 1;
+    match value {
+        Value::Number(number) => match number.to_string().parse::<i128>() {
+            Ok(whole) if whole.abs() > exact => Value::String(whole.to_string()),
+            _ => Value::Number(number),
+        },
+        Value::Array(values) => {
+            let byte = |value: &Value| value.as_u64().and_then(|n| u8::try_from(n).ok());
+            let bytes: Option<Vec<u8>> = values.iter().map(byte).collect();
+            match bytes.filter(|bytes| bytes.len() >= HEX_FROM) {
+                Some(bytes) => Value::String(hex(&bytes)),
+                None => Value::Array(values.into_iter().map(plain).collect()),
+            }
+        }
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect())
+        }
+        other => other,
+    }
+}
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+fn sim() -> SimId {
+    SimId(Digest::of("web vectors", b"sim"))
+}
+
+fn digest(n: u8) -> Digest {
+    Digest::of("web vectors", &[n])
+}
+
+fn header() -> Header {
+    Header {
+        sim: sim(),
+        engine: 1,
+        height: Height(70_000),
+        previous: HeaderId(digest(1)),
+        proposer: key(1).public(),
+        round: Round(3),
+        time: Millis(1_790_000_000_000),
+        acts: digest(2),
+        act_count: 2,
+        blobs: digest(3),
+        blob_count: 1,
+        root: Root(digest(4)),
+        validators: set().id(),
+        next_validators: set().id(),
+    }
+}
+
+fn set() -> ValidatorSet {
+    let members = (1..=4).map(|n| Validator { key: key(n).public(), power: 1 }).collect();
+    ValidatorSet::new(members, |_| true).expect("four members")
+}
+
+fn certificate() -> Certificate {
+    let mut certificate = Certificate {
+        height: header().height,
+        round: Round(3),
+        header: header().id(),
+        signatures: Vec::new(),
+    };
+    for n in 1..=3 {
+        let vote = certificate.vote(key(n).public());
+        let signature = vote.sign(sim(), &key(n)).signature;
+        certificate.signatures.push((key(n).public(), signature));
+    }
+    certificate
+}
+
+fn place() -> merkle::Proof {
+    merkle::Proof { index: 5, count: 300, path: vec![digest(5), digest(6)] }
+}
+
+fn vote(header: Option<HeaderId>) -> Signed<Vote> {
+    let (height, round, voter) = (Height(300), Round(2), key(1).public());
+    Vote { kind: VoteKind::Precommit, height, round, header, voter }.sign(sim(), &key(1))
+}
+
+fn proposal(valid_round: Option<Round>) -> Signed<Proposal> {
+    let (height, round, proposer) = (Height(300), Round(2), key(1).public());
+    let header = HeaderId(digest(1));
+    Proposal { height, round, header, valid_round, proposer }.sign(sim(), &key(1))
+}
+
+fn words() -> Blob {
+    Blob("gr\u{fc}\u{df} dich \u{1f44b}".as_bytes().to_vec())
+}
+
+const LOOK: Look = Look { color: 0x00ff_8040, shape: BodyShape::Star };
+
+fn acts() -> Vec<Act> {
+    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
+    let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
+    let emotes = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
+    let mut acts = vec![
+        Act::Login { name: "\u{e5}da".into(), look: LOOK },
+        Act::Leave,
+        Act::Heartbeat,
+        Act::Walk { heading: Vec2::new(Fx::from_bits(-1 << 31), Fx::ONE) },
+        Act::Walk { heading: Vec2::new(Fx::from_bits(i64::MIN), Fx::from_bits(i64::MAX)) },
+        Act::Touch { object: ObjectId(300) },
+        Act::Push { object: ObjectId((1 << 53) - 1) },
+        Act::Say { channel: 255, body: words().id() },
+        Act::SetChange(SetChange::Add { key: key(5).public(), contact }),
+        Act::SetChange(SetChange::Remove { key: key(5).public() }),
+        Act::Ready { height: Height(299), root: Root(digest(9)) },
+        Act::Report(Evidence::votes(vote(None), vote(Some(HeaderId(digest(1)))))),
+        Act::Report(Evidence::proposals(proposal(None), proposal(Some(Round(1))))),
+    ];
+    acts.extend(shapes.map(|shape| Act::SetLook(Look { color: 0, shape })));
+    acts.extend(emotes.map(Act::Emote));
+    acts
+}
+
+fn signed(act: Act) -> SignedEnvelope {
+    Envelope {
+        sim: sim(),
+        author: key(7).public(),
+        lane: Lane(u64::MAX),
+        seq: Seq(129),
+        last_valid: Height(16_384),
+        act,
+    }
+    .sign(&key(7))
+}
+
+fn challenge() -> Challenge {
+    Challenge { version: VERSION, sim: sim(), server: key(1).public(), nonce: [8; 32] }
+}
+
+fn questions() -> Vec<Question> {
+    let height = Height(127);
+    vec![
+        Question::Receipt { author: key(7).public(), lane: Lane(1 << 63), seq: Seq(128) },
+        Question::Turn { height },
+        Question::Outcomes { height },
+        Question::Links { after: Height(0) },
+        Question::Source { package: PackageId(digest(7)) },
+        Question::Order { height, script: ScriptId(4) },
+        Question::Root { height },
+        Question::Players,
+        Question::Scripts,
+        Question::Genesis,
+        Question::Turns { from: height },
+        Question::Snapshot,
+        Question::SnapshotPart { height, part: u32::MAX },
+        Question::Servers,
+        Question::Governance,
+    ]
+}
+
+fn client_messages() -> Vec<ClientMessage> {
+    let watching = Watching {
+        bytes_per_second: 40_000,
+        turns_apart: u16::MAX,
+        proofs: true,
+        at: Some(Vec2::new(Fx::HALF, Fx::from_int(-3))),
+        have: vec![(TileName { x: i32::MIN, y: i32::MAX }, Height(9))],
+    };
+    let mut messages = vec![
+        ClientMessage::Hello(Hello::new(&challenge(), &key(7))),
+        ClientMessage::Watch { scenes: true },
+        ClientMessage::Watch { scenes: false },
+        ClientMessage::Ping { token: u64::MAX },
+        ClientMessage::View(None),
+        ClientMessage::View(Some(watching)),
+        ClientMessage::Seen { number: 77 },
+    ];
+    for act in acts() {
+        let blobs = if matches!(act, Act::Say { .. }) { vec![words()] } else { Vec::new() };
+        messages.push(ClientMessage::Submit(Box::new(Submission { act: signed(act), blobs })));
+    }
+    messages.extend(
+        (0..).zip(questions()).map(|(id, question)| ClientMessage::Ask { id: id * 100, question }),
+    );
+    messages
+}
+
+fn refusals() -> Vec<SubmitRefusal> {
+    let (last_valid, height) = (Height(1), Height(2));
+    vec![
+        SubmitRefusal::OtherSim(sim()),
+        SubmitRefusal::TooLong(1_025),
+        SubmitRefusal::Expired { last_valid, height },
+        SubmitRefusal::TooFarAhead { last_valid, height },
+        SubmitRefusal::Replayed(3),
+        SubmitRefusal::BadSignature,
+        SubmitRefusal::BadBlob,
+        SubmitRefusal::QuotaExceeded,
+        SubmitRefusal::TooManyLanes,
+        SubmitRefusal::Full,
+    ]
+}
+
+fn goodbyes() -> Vec<Goodbye> {
+    vec![
+        Goodbye::Version(1),
+        Goodbye::BadFrame,
+        Goodbye::BadSignature,
+        Goodbye::NoHello,
+        Goodbye::Full,
+        Goodbye::TooSlow,
+        Goodbye::OtherSession,
+        Goodbye::Stopping,
+    ]
+}
+
+fn outcomes() -> Vec<Outcome> {
+    let refused = [
+        Refusal::NotLoggedIn,
+        Refusal::OtherSession,
+        Refusal::NotAdmin,
+        Refusal::BadText,
+        Refusal::NoObject,
+        Refusal::OutOfReach,
+        Refusal::Immovable,
+        Refusal::NoBlob,
+        Refusal::NoChannel,
+        Refusal::Full,
+        Refusal::OutOfRange,
+        Refusal::TooOften,
+        Refusal::BadSetChange,
+        Refusal::WrongRoot,
+        Refusal::BadEvidence,
+        Refusal::Crashed,
+    ];
+    [Outcome::Ok].into_iter().chain(refused.map(Outcome::Refused)).collect()
+}
+
+fn answers() -> Vec<Answer> {
+    let act = signed(Act::Heartbeat);
+    let receipt = receipt();
+    let body = Body::new(vec![act.clone()], Vec::new()).expect("one act");
+    let turn = Turn { header: header(), body };
+    let entry = ScriptEntry {
+        script: ScriptId(4),
+        object: ObjectId(9),
+        name: "door".into(),
+        package: PackageId(digest(7)),
+        owner: Some(key(7).public()),
+        failures: 3,
+        last_failure: Some((Tick(12), "too much gas".into())),
+        dropped: 1,
+    };
+    let event = OrderEntry { tick: Tick(12), sender: ObjectId(0), event: "chat \"hi\"".into() };
+    let proof =
+        StateProof { key: LeafKey("outcomes/9".into()), content: vec![1, 2, 3], place: place() };
+    let offer = SnapshotOffer {
+        height: Height(600),
+        bytes: 300_000,
+        header: header(),
+        certificate: certificate(),
+    };
+    let player =
+        PlayerEntry { name: "ada".into(), key: key(7).public(), avatar: ObjectId(7), look: LOOK };
+    let link = Link { header: header(), certificate: certificate(), next: set() };
+    let outcome = Some(Outcome::Ok);
+    vec![
+        Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })),
+        Answer::Turn(Box::new((turn.clone(), certificate()))),
+        Answer::Outcomes(Box::new((proof, header(), certificate()))),
+        Answer::Links(vec![link]),
+        Answer::Source((0..=255).collect()),
+        Answer::Order(vec![event]),
+        Answer::Root(Root(digest(4))),
+        Answer::Players(vec![player]),
+        Answer::Scripts(vec![entry]),
+        Answer::Genesis(vec![9; 20]),
+        Answer::Turns(vec![(turn, certificate())]),
+        Answer::Snapshot(Box::new(offer)),
+        Answer::SnapshotPart(vec![0; 200]),
+        Answer::Servers(vec![entrance()]),
+        Answer::Governance(Box::new(governance())),
+        Answer::Unknown,
+        Answer::Busy,
+    ]
+}
+
+fn governance() -> GovernanceEntry {
+    let (key, name) = (key(7).public(), "ada".into());
+    GovernanceEntry {
+        admins: vec![key],
+        temp_admin: Some(key),
+        admin_days: 30,
+        player_days: 7,
+        time: 90_000,
+        admin_login: 1,
+        countdown: 0,
+        players: 2,
+        candidates: vec![CandidateEntry { name, key, first_seen: 2, last_login: 3 }],
+        exposed: vec![(key, Height(4))],
+    }
+}
+
+fn receipt() -> Receipt {
+    Receipt { header: header(), certificate: certificate(), place: place() }
+}
+
+fn entrance() -> SignedEntrance {
+    Entrance {
+        sim: sim(),
+        server: key(1).public(),
+        http: "http://127.0.0.1:8080".into(),
+        quic: "127.0.0.1:9000".into(),
+        certificates: vec![[1; 32], [2; 32]],
+        issued: Millis(1_790_000_000_000),
+    }
+    .sign(&key(1))
+}
+
+fn movements() -> Vec<Movement> {
+    (0_u8..32)
+        .map(|mask| {
+            let has = |bit: u8| mask >> bit & 1 == 1;
+            Movement {
+                position: has(0).then_some([1 << 20, -3]),
+                facing: has(1).then_some([1 << 30, 0]),
+                velocity: has(2).then_some([i32::MIN, i32::MAX]),
+                spin: has(3).then_some(-1),
+                slow_steps: has(4).then_some(30),
+            }
+        })
+        .collect()
+}
+
+fn view() -> View {
+    let tile = TileName { x: -1, y: 2 };
+    let moved: Vec<(ObjectId, Movement)> = (1..).map(ObjectId).zip(movements()).collect();
+    let update = TileUpdate {
+        tile,
+        since: Some(Height(99)),
+        entries: vec![entry_bytes(&crate_body())],
+        moved: moved.clone(),
+        gone: vec![ObjectId(1)],
+        more: true,
+    };
+    let whole = TileUpdate { since: None, moved: Vec::new(), gone: Vec::new(), ..update.clone() };
+    View {
+        number: 3,
+        height: Height(100),
+        tick: Tick(300),
+        me: Some(ObjectId(7)),
+        tiles: vec![update, whole],
+        left: vec![TileName { x: 0, y: 0 }],
+        near: moved,
+        far: vec![entry_bytes(&wall_body())],
+        gestures: vec![(ObjectId(7), Emote::Bow)],
+    }
+}
+
+fn server_messages() -> Vec<ServerMessage> {
+    let act = ActId(digest(1));
+    let seen = SceneObject {
+        id: ObjectId(7),
+        name: "ada".into(),
+        position: Vec2::new(Fx::ONE, Fx::HALF),
+        angle: Angle::HALF,
+        velocity: Vec2::ZERO,
+        half: Vec2::new(Fx::HALF, Fx::HALF),
+        look: LOOK,
+        text: "hello".into(),
+        movable: true,
+        player: Some(ScenePlayer { key: key(7).public(), emote: Some(Emote::Wave) }),
+        packages: vec![PackageId(digest(7))],
+    };
+    let scene =
+        Scene { height: Height(5), tick: Tick(15), me: Some(ObjectId(7)), objects: vec![seen] };
+    let line = ChatLine {
+        height: Height(5),
+        channel: 1,
+        speaker: ObjectId(7),
+        name: "ada".into(),
+        text: "gr\u{fc}\u{df} dich".into(),
+    };
+    let leaf = TileLeaf { tile: TileName { x: -1, y: 2 }, prefix: vec![0, 15], place: place() };
+    let proof = ViewProof {
+        of: Height(69_998),
+        header: header(),
+        certificate: certificate(),
+        leaves: vec![leaf],
+    };
+    let mut messages = vec![
+        ServerMessage::Challenge(challenge()),
+        ServerMessage::Welcome(Welcome { height: Height(5), turns_per_second: 20 }),
+        ServerMessage::Receipt { act, receipt: Box::new(receipt()) },
+        ServerMessage::Scene(Box::new(scene)),
+        ServerMessage::Heard(line),
+        ServerMessage::Pong { token: 1 << 63 },
+        ServerMessage::View(Box::new(view())),
+        ServerMessage::ViewProof(Box::new(proof)),
+    ];
+    messages.extend(goodbyes().into_iter().map(ServerMessage::Goodbye));
+    messages.extend(refusals().into_iter().map(|why| ServerMessage::Refused { act, why }));
+    let height = Height(300);
+    messages.extend(outcomes().into_iter().map(|outcome| ServerMessage::Outcome {
+        act,
+        height,
+        outcome,
+    }));
+    messages.extend((0..).zip(answers()).map(|(id, answer)| {
+        let answer = Box::new(answer);
+        ServerMessage::Answer { id, answer }
+    }));
+    messages
+}
+
+fn crate_body() -> BodySpec {
+    let half = Vec2::new(Fx::HALF, Fx::from_ratio(1, 4));
+    let mut body =
+        BodySpec::new(Shape::Rect { half }, Motion::Dynamic, Vec2::new(Fx::ONE, Fx::from_int(-1)));
+    body.pose.angle = Angle::EIGHTH;
+    body.velocity = Vec2::new(Fx::HALF, Fx::ZERO);
+    body.spin = Fx::from_ratio(-1, 2);
+    body
+}
+
+fn wall_body() -> BodySpec {
+    let radius = Fx::from_int(2);
+    let mut body = BodySpec::new(Shape::Circle { radius }, Motion::Static, Vec2::ZERO);
+    body.sensor = true;
+    body
+}
+
+fn object() -> Object {
+    Object {
+        kind: "crate".into(),
+        name: "a crate".into(),
+        owner: Some(key(7).public()),
+        player: None,
+        look: LOOK,
+        text: "fragile".into(),
+        scripts: vec![ScriptId(4)],
+    }
+}
+
+fn entry_bytes(spec: &BodySpec) -> Vec<u8> {
+    with_entry(spec, |entry| wire::encode(&entry))
+}
+
+fn with_entry<T>(
+    spec: &BodySpec,
+    take: impl FnOnce((ObjectId, &Object, &metatopia_physics::Body)) -> T,
+) -> T {
+    let (id, mut region) = (ObjectId(9), Region::new());
+    region.insert(id, spec).expect("a body within its limits");
+    take((id, &object(), region.body(id).expect("just put there")))
+}
+
+fn entries() -> Vec<Value> {
+    let moving = BodySpec { motion: Motion::Kinematic, ..crate_body() };
+    [crate_body(), wall_body(), moving]
+        .iter()
+        .map(|spec| with_entry(spec, |entry| vector("entry", &entry)))
+        .collect()
+}
+
+fn package() -> Package {
+    let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
+    let author = |name: &str, key| Author { name: name.into(), key };
+    Package::build(Draft {
+        name: "door".into(),
+        version: "1.20.300".into(),
+        entry: "door.rhai".into(),
+        files: [
+            file("door.rhai", "fn on_touch(who) {\n    this.open = !this.open;\n}\n"),
+            file("docs/readme.md", "# A door\n"),
+        ]
+        .into(),
+        imports: [].into(),
+        licence: "MIT OR AGPL-3.0-or-later".into(),
+        authors: vec![author("ada", Some(key(7).public())), author("grace", None)],
+        parent: Some(PackageId(digest(8))),
+    })
+    .expect("a package within its rules")
+}
+
+fn genesis() -> Genesis {
+    Genesis {
+        name: "plaza".into(),
+        engine: metatopia_sim::ENGINE,
+        parameters: Parameters::default(),
+        admins: [key(7).public()].into(),
+        validators: [(key(1).public(), Contact::default())].into(),
+        packages: [].into(),
+        objects: Vec::new(),
+        licence: "AGPL-3.0-or-later".into(),
+        asset_licence: "CC-BY-SA-4.0".into(),
+    }
+}
+
+/// What a client hashes or reads besides messages, each with the id that it must come to.
+fn parts() -> Vec<Value> {
+    let (package, genesis, act) = (package(), genesis(), signed(Act::Leave));
+    let parts = (package.manifest(), package.files());
+    let with_id = |mut vector: Value, id: String| {
+        vector["id"] = Value::String(id);
+        vector
+    };
+    vec![
+        with_id(vector("package", &parts), package.id().to_string()),
+        // It has maps whose keys are bytes, and JSON has no such maps.
+        json!({ "kind": "genesis", "hex": hex(&genesis.encode()), "id": genesis.id().to_string() }),
+        with_id(vector("act", &act), act.id().to_string()),
+        with_id(vector("header", &header()), header().id().to_string()),
+        with_id(vector("blob", &words()), words().id().to_string()),
+        with_id(vector("entrance", &entrance()), key(1).public().to_string()),
+    ]
+}

@@ -1,0 +1,89 @@
+// @ts-check
+/** What builders do, as acts. Sizes are whole widths and heights in metres, angles radians. */
+import { toAngle, toFx, toVec } from './acts.js';
+
+/** @param {boolean} round @param {number} w @param {number} h */
+const outline = (round, w, h) =>
+  round ? { Disc: { radius: toFx(w / 2) } } : { Box: { half: toVec(w / 2, h / 2) } };
+
+export class Build {
+  /**
+   * @param {(act: any) => Promise<import('./pending.js').Result>} act
+   * @param {(id: number) => boolean} isRound
+   */
+  constructor(act, isRound) {
+    this.act = (/** @type {any} */ build) => act({ Build: build });
+    this.isRound = isRound;
+  }
+
+  /**
+   * @param {{kind: string, name: string, text?: string, color: number, round?: boolean, w: number,
+   *   h?: number, movable?: boolean, x: number, y: number, angle?: number, licence?: string}} spec
+   */
+  place({ kind, name, text = '', color, round = false, w, h = w, movable = true, x, y, angle = 0,
+    licence = 'CcBySa' }) {
+    const parts = { kind, name, text, color, movable, licence };
+    const where = { position: toVec(x, y), angle: toAngle(angle) };
+    return this.act({ Place: { ...parts, ...where, outline: outline(round, w, h) } });
+  }
+
+  /** @param {number} object @param {number} x @param {number} y */
+  move(object, x, y) {
+    return this.act({ Move: { object, position: toVec(x, y) } });
+  }
+
+  /** @param {number} object @param {number} angle */
+  rotate(object, angle) {
+    return this.act({ Rotate: { object, angle: toAngle(angle) } });
+  }
+
+  /** @param {number} object @param {number} w @param {number} h */
+  resize(object, w, h = w) {
+    return this.act({ Resize: { object, outline: outline(this.isRound(object), w, h) } });
+  }
+
+  /** @param {number} object @param {number} color 0xRRGGBB */
+  color(object, color) {
+    return this.act({ Recolor: { object, color } });
+  }
+
+  /** @param {number} object @param {string} name */
+  rename(object, name) {
+    return this.act({ Rename: { object, name } });
+  }
+
+  /** @param {number} object @param {string} text */
+  write(object, text) {
+    return this.act({ Write: { object, text } });
+  }
+
+  /** @param {number} object @param {number} x @param {number} y */
+  copy(object, x, y) {
+    return this.act({ Copy: { object, position: toVec(x, y) } });
+  }
+
+  /** @param {number} object */
+  remove(object) {
+    return this.act({ Delete: { object } });
+  }
+
+  /** @param {number} object @param {string} to a key */
+  give(object, to) {
+    return this.act({ Give: { object, to } });
+  }
+
+  /** @param {number} object @param {string} name a package's id */
+  attach(object, name) {
+    return this.act({ Attach: { object, package: name } });
+  }
+
+  /** @param {number} object @param {number} script */
+  detach(object, script) {
+    return this.act({ Detach: { object, script } });
+  }
+
+  /** Takes back the last deed. @param {number} [skip] so many of the last are passed over */
+  undo(skip = 0) {
+    return this.act({ Undo: { skip } });
+  }
+}

@@ -1,0 +1,193 @@
+// @ts-check
+/**
+ * The ways to a node: WebTransport where the browser has it and the page may use it, and WebSocket
+ * everywhere. Both bring whole frames, in order.
+ */
+import { SERVER_FRAME_BYTES_MAX } from '../wire/messages.js';
+import { fromHex } from '../wire/buffer.js';
+import { Unframer, enframe } from './framing.js';
+
+/** WebTransport must be through within this time, or WebSocket is taken. */
+const RACE_MS = 1_500;
+/** Nothing waits longer for a connection. */
+const CONNECT_MS = 5_000;
+
+/**
+ * @typedef {object} Offer what `/api/session` says
+ * @property {string} sim
+ * @property {string} server
+ * @property {string} [name]
+ * @property {string|null} [wt]
+ * @property {string} [ws]
+ * @property {string[]} [certificates]
+ * @property {string|null} [wasm]
+ */
+
+/**
+ * @typedef {object} Carrier
+ * @property {'webtransport'|'websocket'} kind
+ * @property {(frame: Uint8Array) => void} send
+ * @property {() => void} close
+ */
+
+/**
+ * @typedef {object} Ears
+ * @property {(frame: Uint8Array) => void} frame a frame came
+ * @property {(why: string) => void} closed it is over; called once, also if it was closed from here
+ */
+
+/**
+ * Gives up after a time.
+ * @template T
+ * @param {Promise<T>} work
+ * @param {number} ms
+ * @returns {Promise<T>}
+ */
+function within(work, ms) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('no-answer')), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/**
+ * Asks a node over HTTP.
+ * @param {string} origin
+ * @param {string} path
+ * @returns {Promise<any>}
+ */
+export async function askHttp(origin, path) {
+  const signal = AbortSignal.timeout(CONNECT_MS);
+  const answer = await fetch(new URL(path, origin), { signal, credentials: 'omit' });
+  if (!answer.ok) throw new Error(`http-${answer.status}`);
+  return answer.json();
+}
+
+/**
+ * Opens the best carrier that works.
+ * @param {string} origin the node's, such as `http://127.0.0.1:8080`
+ * @param {Offer} offer
+ * @param {Ears} ears
+ * @param {'webtransport'|'websocket'} [prefer] the only one to try
+ * @returns {Promise<Carrier>}
+ */
+export async function connect(origin, offer, ears, prefer) {
+  const possible = globalThis.isSecureContext && typeof globalThis.WebTransport === 'function';
+  if (possible && offer.wt && prefer !== 'websocket') {
+    try {
+      return await webTransport(offer, ears);
+    } catch (error) {
+      if (prefer === 'webtransport') throw error;
+    }
+  }
+  return webSocket(origin, offer, ears);
+}
+
+/** Tells of the end once. @param {(why: string) => void} tell */
+function once(tell) {
+  let told = false;
+  return (/** @type {string} */ why) => {
+    if (!told) tell(why);
+    told = true;
+  };
+}
+
+/** @param {Offer} offer @param {Ears} ears @returns {Promise<Carrier>} */
+async function webTransport(offer, ears) {
+  const hashes = (offer.certificates ?? []).map((hash) => ({
+    algorithm: 'sha-256',
+    value: fromHex(hash),
+  }));
+  const options = /** @type {any} */ ({
+    protocols: ['metatopia/1'],
+    serverCertificateHashes: hashes,
+    congestionControl: 'low-latency',
+  });
+  const transport = new WebTransport(/** @type {string} */ (offer.wt), options);
+  transport.closed.catch(() => {});
+  try {
+    // The server opens the one stream there is.
+    const { value: stream } = await within(
+      transport.ready.then(() => transport.incomingBidirectionalStreams.getReader().read()),
+      RACE_MS,
+    );
+    if (!stream) throw new Error('no-stream');
+    return overStream(transport, stream, ears);
+  } catch (error) {
+    transport.close();
+    throw error;
+  }
+}
+
+/**
+ * @param {WebTransport} transport
+ * @param {any} stream
+ * @param {Ears} ears
+ * @returns {Carrier}
+ */
+function overStream(transport, stream, ears) {
+  const writer = stream.writable.getWriter();
+  const closed = once(ears.closed);
+  const end = (/** @type {string} */ why) => {
+    closed(why);
+    try {
+      transport.close();
+    } catch {
+      // It is closed already.
+    }
+  };
+  const read = async () => {
+    const reader = stream.readable.getReader();
+    const unframer = new Unframer(SERVER_FRAME_BYTES_MAX);
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      for (const frame of unframer.take(value)) if (frame.length > 0) ears.frame(frame);
+    }
+  };
+  read().then(() => end('ended'), () => end('lost'));
+  transport.closed.then(() => end('ended'), () => end('lost'));
+  return {
+    kind: 'webtransport',
+    send: (frame) => void writer.write(enframe(frame)).catch(() => end('lost')),
+    close: () => end('left'),
+  };
+}
+
+/** @param {string} origin @param {Offer} offer @param {Ears} ears @returns {Promise<Carrier>} */
+function webSocket(origin, offer, ears) {
+  const url = new URL(offer.ws ?? '/ws', origin);
+  url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
+  const socket = new WebSocket(url, ['metatopia.1']);
+  socket.binaryType = 'arraybuffer';
+  const closed = once(ears.closed);
+  /** @type {Carrier} */
+  const carrier = {
+    kind: 'websocket',
+    send: (frame) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(frame);
+    },
+    close: () => {
+      closed('left');
+      socket.close(1000);
+    },
+  };
+  const opening = new Promise((resolve, reject) => {
+    socket.onopen = () => resolve(carrier);
+    socket.onerror = () => reject(new Error('no-answer'));
+    socket.onclose = () => reject(new Error('refused'));
+    socket.onmessage = (event) => ears.frame(new Uint8Array(event.data));
+  });
+  return within(opening, CONNECT_MS).then(
+    () => {
+      socket.onerror = () => closed('lost');
+      socket.onclose = ({ code }) => closed(code >= 4000 ? `closed-${code - 4000}` : 'lost');
+      return carrier;
+    },
+    (error) => {
+      socket.onclose = null;
+      socket.close();
+      throw error;
+    },
+  );
+}

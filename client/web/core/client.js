@@ -1,0 +1,370 @@
+// @ts-check
+/** Everything the page needs from a world; nothing of what it looks like. */
+import { Build } from './build.js';
+import { Deeds } from './deeds.js';
+import { toVec } from './acts.js';
+import * as acts from './acts.js';
+import { readGenesis } from './genesis.js';
+import { Inquiry } from './inquiry.js';
+import { randomLane } from './keys.js';
+import { Link } from './link.js';
+import { ActError } from './pending.js';
+import { Predictor } from './predict.js';
+import { Proofs } from './proof.js';
+import { ReplicaMode } from './replica.js';
+import { Servers } from './servers.js';
+import { Session } from './session.js';
+import { Sight } from './sight.js';
+import { TICKS_PER_SECOND } from './timeline.js';
+import { Watch } from './watch.js';
+
+/** Deadlines are looked at so often; and with each frame, for tabs whose timers sleep. */
+const TICK_MS = 100;
+/** The status is told so often, if nothing happens. */
+const STATUS_MS = 500;
+
+/**
+ * @typedef {object} Options
+ * @property {string} origin of the first node, such as `http://127.0.0.1:8080`
+ * @property {import('./keys.js').Identity} identity
+ * @property {'webtransport'|'websocket'} [prefer] the only carrier to use
+ * @property {string|null} [wasm] the module's address; null proves nothing; as the node says if
+ *   left out
+ * @property {{x: number, y: number}|null} [at] where to look while there is no avatar
+ * @property {string|null} [sim] the only world to enter
+ */
+
+/**
+ * Events: 'status', 'heard', 'proof', 'view', 'replica', 'outcome', 'objects'.
+ */
+export class Client extends EventTarget {
+  /** @param {Options} options */
+  constructor({ origin, identity, prefer, wasm, at = null, sim = null }) {
+    super();
+    this.identity = identity;
+    this.wasm = wasm ? new URL(wasm, origin).href : null;
+    this.wasmWanted = wasm !== null;
+    this.now = () => performance.now();
+    this.sight = new Sight();
+    this.simName = '';
+    /** @type {import('./genesis.js').Genesis|null} */
+    this.genesis = null;
+    this.session = this.#makeSession(sim);
+    this.known = new Servers(origin, this.now);
+    this.link = new Link({
+      session: this.session,
+      servers: this.known,
+      prefer,
+      changed: () => this.#tell('status'),
+      offered: (offer, http) => this.#offered(offer, http),
+      frame: (frame) => this.proofs.works && this.proofs.frame(frame.slice()),
+    });
+    this.proofs = new Proofs({
+      now: this.now,
+      changed: () => this.#tell('proof'),
+      ask: (question) => this.session.ask(question),
+      compiled: (compiled) => this.#signByModule(compiled),
+    });
+    this.replicaMode = new ReplicaMode({
+      changed: () => this.#tell('replica'),
+      askRaw: (question) => this.session.ask(question, { raw: true }),
+      height: () => this.session.height,
+    });
+    this.watch = new Watch({
+      session: this.session, sight: this.sight, proofs: this.proofs, at: at && toVec(at.x, at.y),
+    });
+    /** Headings that were taken, and wait for the view that shows them.
+     * @type {{sent: number, height: number}[]} */
+    this.taken = [];
+    this.deeds = this.#makeDeeds();
+    this.build = new Build(
+      (act) => this.deeds.act(act),
+      (id) => this.sight.objects.get(id)?.round ?? false,
+    );
+    this.inquiry = new Inquiry({
+      ask: (question) => this.session.ask(question),
+      genesis: () => this.#learnGenesis(),
+      world: () => ({ sim: this.session.sim ?? '', height: this.session.height }),
+    });
+    this.statusAt = 0;
+    this.scriptsAt = -Infinity;
+    /** @type {ReturnType<typeof setInterval>|null} */
+    this.timer = null;
+  }
+
+  /** @param {string|null} sim */
+  #makeSession(sim) {
+    return new Session({
+      identity: this.identity,
+      lane: randomLane(),
+      now: this.now,
+      sim,
+      ears: {
+        open: () => this.#opened(),
+        ended: (why) => this.link.leave(why),
+        view: (view) => this.#view(view),
+        proof: (proof) => this.#proof(proof),
+        heard: (line) => this.#tell('heard', line),
+      },
+    });
+  }
+
+  #makeDeeds() {
+    return new Deeds({
+      session: this.session,
+      now: this.now,
+      steered: ({ x, y }) => this.sight.predictor?.steer(x, y, this.now()),
+      walked: (sent, height) => this.taken.push({ sent, height }),
+      done: (result) => this.#tell('outcome', result),
+    });
+  }
+
+  /** Connects, keeps connected, and goes to another server when one dies. */
+  start() {
+    this.timer ??= setInterval(() => this.#tick(), TICK_MS);
+    this.link.start();
+  }
+
+  stop() {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    this.link.stop('left');
+    this.proofs.close();
+    this.replicaMode.stop();
+  }
+
+  get status() {
+    const { session, link, now } = this;
+    return {
+      phase: link.phase,
+      why: link.why,
+      carrier: link.carrier?.kind ?? null,
+      server: session.server ?? '',
+      http: link.http ?? '',
+      rtt: session.roundTrip.ms,
+      bytesIn: session.incoming.perSecond(now()),
+      bytesOut: session.outgoing.perSecond(now()),
+      height: session.height,
+      tick: this.sight.tick,
+      turnsPerSecond: session.turnsPerSecond,
+      pending: session.pending.size,
+      sim: session.sim ?? '',
+      simName: this.simName,
+      here: this.deeds.here,
+    };
+  }
+
+  /** The own avatar. */
+  get me() {
+    return this.sight.me;
+  }
+
+  get proof() {
+    return this.proofs.state;
+  }
+
+  get replica() {
+    return this.replicaMode.state;
+  }
+
+  /** Runs the whole sim in a worker, or no more. @param {boolean} on */
+  async setReplica(on) {
+    if (!on) return this.replicaMode.stop();
+    if (this.wasm === null || !this.proofs.works) return this.replicaMode.stop('no-wasm');
+    const genesis = await this.#learnGenesis();
+    return this.replicaMode.start(this.wasm, genesis.bytes, this.session.sim ?? '');
+  }
+
+  /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */
+  setPulse(pulse) {
+    this.watch.setPulse(pulse);
+  }
+
+  /** Goes to another server: this one, or whichever answers. @param {string|null} [http] */
+  moveTo(http = null) {
+    this.link.move(http);
+  }
+
+  /** @param {string} name @param {{color: number, shape: string}} look */
+  login(name, look) {
+    return this.deeds.login(name, look);
+  }
+
+  leave() {
+    return this.deeds.leave();
+  }
+
+  /** @param {number} x @param {number} y unit or zero */
+  walk(x, y) {
+    return this.deeds.walk(x, y);
+  }
+
+  /** @param {number} id */
+  touch(id) {
+    return this.deeds.act(acts.touch(id));
+  }
+
+  /** @param {number} id */
+  push(id) {
+    return this.deeds.act(acts.push(id));
+  }
+
+  /** @param {string} text @param {number} [channel] 0 nearby, 1 everywhere */
+  say(text, channel = 0) {
+    return this.deeds.say(text, channel);
+  }
+
+  /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind */
+  emote(kind) {
+    return this.deeds.act(acts.emote(kind));
+  }
+
+  /** @param {{color: number, shape: string}} look */
+  setLook(look) {
+    return this.deeds.setLook(look);
+  }
+
+  players() {
+    return this.inquiry.players();
+  }
+
+  async scripts() {
+    const scripts = await this.inquiry.scripts();
+    this.sight.learn(scripts);
+    return scripts;
+  }
+
+  /** @param {number} height @param {number} script */
+  order(height, script) {
+    return this.inquiry.order(height, script);
+  }
+
+  /** @param {string} id */
+  source(id) {
+    return this.inquiry.source(id);
+  }
+
+  allSource() {
+    return this.inquiry.allSource();
+  }
+
+  packages() {
+    return this.inquiry.packages();
+  }
+
+  governance() {
+    return this.inquiry.governance();
+  }
+
+  /** Where the servers are, and how far. */
+  async servers() {
+    const entrances = await this.inquiry.ask('Servers');
+    this.known.learn(entrances, this.session.sim ?? '');
+    await this.known.measure();
+    const members = await this.inquiry.validators();
+    const validators = new Set(members.map((/** @type {any} */ each) => each.key));
+    return [...this.known.known.values()].map(({ http, server, quic, rtt }) => ({
+      server, http, quic, rtt, here: http === this.link.http, voting: validators.has(server),
+    }));
+  }
+
+  /** @param {import('./carriers.js').Offer} offer @param {string} http of the node */
+  #offered(offer, http) {
+    this.simName = offer.name ?? this.simName;
+    if (this.wasmWanted && this.wasm === null && offer.wasm) {
+      this.wasm = new URL(offer.wasm, http).href;
+    }
+    if (this.wasm !== null && !this.proofs.works && !this.proofs.started) this.proofs.open();
+  }
+
+  #opened() {
+    this.link.opened(this.session.server ?? '');
+    this.proofs.moved();
+    this.watch.begin();
+    this.#learnGenesis().catch(() => {});
+    this.inquiry.ask('Servers').then(
+      (entrances) => this.known.learn(entrances, this.session.sim ?? ''),
+      () => {},
+    );
+  }
+
+  /** @returns {Promise<import('./genesis.js').Genesis>} */
+  async #learnGenesis() {
+    if (this.genesis !== null) return this.genesis;
+    const bytes = await this.inquiry.ask('Genesis');
+    const sim = this.session.sim ?? '';
+    const genesis = readGenesis(bytes, sim);
+    this.genesis = genesis;
+    this.simName = genesis.name;
+    this.sight.timeline.ticksPerTurn = genesis.ticksPerTurn;
+    const predictor = new Predictor(genesis.avatar);
+    predictor.solids = () => this.watch.solids(this.now());
+    this.sight.predictor = predictor;
+    if (this.wasm !== null) this.proofs.start(this.wasm, bytes, sim);
+    return genesis;
+  }
+
+  /** @param {any} view @returns {boolean} whether it was taken in */
+  #view(view) {
+    const now = this.now();
+    const before = this.sight.me;
+    const { taken, changed } = this.watch.take(view, now);
+    if (!taken) return false;
+    this.#predict(before, now);
+    this.replicaMode.tick();
+    this.#tell('view');
+    if (changed) this.#tell('objects');
+    if (changed && this.sight.unlearned && now - this.scriptsAt > 2_000) {
+      this.scriptsAt = now;
+      this.scripts().catch(() => {});
+    }
+    return true;
+  }
+
+  /** @param {number|null} before the avatar of the last view @param {number} now */
+  #predict(before, now) {
+    const { predictor, me, height } = this.sight;
+    if (predictor === null) return;
+    if (me === null || me !== before) predictor.reset();
+    this.taken = this.taken.filter(({ sent, height: at }) => {
+      if (at > height) return true;
+      predictor.took(now - sent);
+      return false;
+    });
+    const place = me === null ? null : this.sight.known(me);
+    const turn = (this.sight.timeline.ticksPerTurn * 1_000) / TICKS_PER_SECOND;
+    if (place !== null) predictor.correct(place, now, turn);
+  }
+
+  /** @param {any} proof */
+  #proof(proof) {
+    this.proofs.seen(proof);
+    this.proofs.compare(this.sight.tiles);
+  }
+
+  /** @param {WebAssembly.Module} compiled */
+  async #signByModule(compiled) {
+    const { Module } = await import('../prove/module.js');
+    const module = await Module.compiled(compiled);
+    this.identity.use({
+      publicKey: (secret) => module.publicKey(secret),
+      sign: (message, secret) => module.sign(secret, message),
+    });
+  }
+
+  #tick() {
+    this.session.tick();
+    this.deeds.tick(this.watch.pulse === 'active');
+    this.proofs.tick(this.session.open);
+    const now = this.now();
+    if (now - this.statusAt > STATUS_MS) this.#tell('status');
+  }
+
+  /** @param {string} type @param {any} [detail] */
+  #tell(type, detail = null) {
+    if (type === 'status') this.statusAt = this.now();
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+}
+
+export { ActError };

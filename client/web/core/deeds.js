@@ -1,0 +1,134 @@
+// @ts-check
+/**
+ * What a person does: acts, with their outcomes. Acting takes the avatar over from another tab of
+ * the same person, and a sign of life keeps it in the world.
+ */
+import * as acts from './acts.js';
+import { ActError } from './pending.js';
+import { Walker } from './walker.js';
+
+/** The longest words, in bytes. */
+const CHAT_BYTES_MAX = 512;
+/** A sign of life is due this long after the last act; the servers wait for ten seconds. */
+const HEARTBEAT_MS = 4_000;
+
+/** Another tab has the avatar, or it left while this one slept. */
+const AWAY = new Set(['OtherSession', 'NotLoggedIn']);
+
+export class Deeds {
+  /**
+   * @param {object} parts
+   * @param {import('./session.js').Session} parts.session
+   * @param {() => number} parts.now
+   * @param {(heading: {x: number, y: number}) => void} parts.steered
+   * @param {(sent: number, height: number) => void} parts.walked a heading, sent then, was taken in
+   *   the turn of this height
+   * @param {(result: import('./pending.js').Result) => void} parts.done
+   */
+  constructor({ session, now, steered, walked, done }) {
+    this.session = session;
+    this.now = now;
+    this.steered = steered;
+    this.done = done;
+    /** Who is in the world from this tab. @type {{name: string, look: any}|null} */
+    this.person = null;
+    /** Has this tab the avatar? */
+    this.here = false;
+    this.lifeAt = 0;
+    this.walker = new Walker({
+      now,
+      submit: async (x, y) => {
+        const sent = now();
+        const result = await this.act(acts.walk(x, y));
+        if (result.ok) walked(sent, result.height);
+        return result;
+      },
+    });
+  }
+
+  /**
+   * Signs and sends an act; logs in anew first if the avatar is elsewhere.
+   * @param {any} act
+   * @param {Uint8Array[]} [blobs]
+   */
+  async act(act, blobs = []) {
+    let result = await this.#submit(act, blobs);
+    if (AWAY.has(result.refusal ?? '') && this.person !== null) {
+      this.here = false;
+      const { name, look } = this.person;
+      const back = await this.login(name, look);
+      if (back.ok) result = await this.#submit(act, blobs);
+    }
+    return result;
+  }
+
+  /** @param {string} name @param {any} look */
+  async login(name, look) {
+    const result = await this.#submit(acts.login(name, look), []);
+    if (result.ok) {
+      this.person = { name, look };
+      this.here = true;
+      this.walker.reset();
+    }
+    return result;
+  }
+
+  async leave() {
+    const result = await this.#submit('Leave', []);
+    this.person = null;
+    this.here = false;
+    this.steer(0, 0);
+    return result;
+  }
+
+  /** @param {any} look */
+  setLook(look) {
+    if (this.person) this.person.look = look;
+    return this.act(acts.setLook(look));
+  }
+
+  /** @param {number} x @param {number} y unit or zero */
+  walk(x, y) {
+    const known = Number.isFinite(x) && Number.isFinite(y);
+    if (!known) return Promise.reject(new ActError('OutOfRange'));
+    this.steer(x, y);
+    return this.walker.walk(x, y);
+  }
+
+  /** @param {string} text @param {number} channel */
+  say(text, channel) {
+    const { act, blobs } = acts.say(text, channel);
+    if (blobs[0].length > CHAT_BYTES_MAX) return Promise.reject(new ActError('TooLong'));
+    return this.act(act, blobs);
+  }
+
+  /** Time went by. @param {boolean} awake whether somebody looks at the tab */
+  tick(awake) {
+    const due = this.now() - this.lifeAt > HEARTBEAT_MS;
+    if (!this.session.open || this.person === null || !this.here || !due) return;
+    this.lifeAt = this.now();
+    this.#submit('Heartbeat', []).then(
+      async ({ refusal }) => {
+        if (!AWAY.has(refusal ?? '') || this.person === null) return;
+        this.here = false;
+        // Another tab's avatar is left to it, until somebody acts here.
+        const { name, look } = this.person;
+        if (refusal === 'NotLoggedIn' && awake) await this.login(name, look);
+      },
+      () => {},
+    );
+  }
+
+  /** @param {number} x @param {number} y */
+  steer(x, y) {
+    this.steered({ x, y });
+  }
+
+  /** @param {any} act @param {Uint8Array[]} blobs */
+  async #submit(act, blobs) {
+    this.lifeAt = this.now();
+    const result = await this.session.submit(act, blobs);
+    this.done(result);
+    return result;
+  }
+}

@@ -1,0 +1,31 @@
+// @ts-check
+/** Where the servers of a sim let clients in: what each says of itself, signed. */
+import { fromHex } from '../wire/buffer.js';
+import { entrance as entranceSchema } from '../wire/messages.js';
+import { encode } from '../wire/postcard.js';
+import { digestBytes } from './digest.js';
+import { verify } from './ed25519.js';
+
+/** Did the server that it names sign it? @param {{entrance: any, signature: string}} signed */
+export function entranceVerified({ entrance, signature }) {
+  const message = digestBytes('metatopia entrance v1', encode(entranceSchema, entrance));
+  return verify(fromHex(entrance.server), message, fromHex(signature));
+}
+
+/**
+ * The word of each server that counts: signed, of this sim, the latest.
+ * @param {{entrance: any, signature: string}[]} list
+ * @param {string} sim
+ * @returns {Map<string, any>} entrances by server
+ */
+export function latest(list, sim) {
+  const found = new Map();
+  for (const signed of list) {
+    const { entrance } = signed;
+    const known = found.get(entrance.server);
+    const newer = known === undefined || known.issued < entrance.issued;
+    if (entrance.sim !== sim || !newer || !entranceVerified(signed)) continue;
+    found.set(entrance.server, entrance);
+  }
+  return found;
+}

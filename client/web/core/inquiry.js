@@ -1,0 +1,100 @@
+// @ts-check
+/** Questions of people: who is here, what runs, who wrote it, and who decides. */
+import { variant } from '../wire/postcard.js';
+import { ActError } from './pending.js';
+import { archive, readPackage } from './packages.js';
+
+/** A node that is busy is asked so often, this far apart. */
+const TRIES = 8;
+const BUSY_MS = 250;
+
+export class Inquiry {
+  /**
+   * @param {object} parts
+   * @param {(question: any) => Promise<any>} parts.ask
+   * @param {() => Promise<import('./genesis.js').Genesis>} parts.genesis
+   * @param {() => {sim: string, height: number}} parts.world
+   */
+  constructor({ ask, genesis, world }) {
+    this.askOnce = ask;
+    this.genesis = genesis;
+    this.world = world;
+  }
+
+  /**
+   * The content of an answer of this kind.
+   * @param {any} question
+   * @returns {Promise<any>} rejects with the code 'Unknown' or 'Busy'
+   */
+  async ask(question) {
+    const wanted = variant(question)[0];
+    for (let tries = 1; ; tries += 1) {
+      const [kind, content] = variant(await this.askOnce(question));
+      if (kind === wanted) return content;
+      if (kind !== 'Busy' || tries >= TRIES) throw new ActError(kind);
+      await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
+    }
+  }
+
+  players() {
+    return this.ask('Players');
+  }
+
+  scripts() {
+    return this.ask('Scripts');
+  }
+
+  /** In which order a script got its events. @param {number} height @param {number} script */
+  order(height, script) {
+    return this.ask({ Order: { height, script } });
+  }
+
+  /** A package with its source, hashed again. @param {string} id */
+  async source(id) {
+    return readPackage(await this.ask({ Source: { package: id } }), id);
+  }
+
+  /** What ships with the sim. @returns {Promise<{id: string, name: string}[]>} */
+  async packages() {
+    const { packages } = await this.genesis();
+    return packages.map(({ id, bytes }) => ({ id, name: readPackage(bytes, id).manifest.name }));
+  }
+
+  /** The source of all that runs here, and of what ships with the sim, as one archive. */
+  async allSource() {
+    const running = await this.scripts();
+    const shipped = await this.packages();
+    const names = [...running.map((/** @type {any} */ each) => each.package)];
+    const ids = [...new Set([...names, ...shipped.map((each) => each.id)])].sort();
+    const packages = [];
+    for (const id of ids) {
+      const bytes = await this.ask({ Source: { package: id } });
+      packages.push({ bytes, source: readPackage(bytes, id) });
+    }
+    const list = packages.map(({ source: { id, manifest, verified } }) => ({
+      id, name: manifest.name, verified,
+    }));
+    const tar = archive(packages, this.world());
+    return { archive: new Blob([/** @type {any} */ (tar)], { type: 'application/x-tar' }), list };
+  }
+
+  /** Who votes now: the validators of the last change, or the first ones. */
+  async validators() {
+    let set = null;
+    for (let after = 0; ; ) {
+      const links = await this.ask({ Links: { after } });
+      if (links.length === 0) break;
+      const last = links[links.length - 1];
+      set = last.next.members;
+      after = last.header.height;
+    }
+    if (set !== null) return set;
+    const { validators } = await this.genesis();
+    return validators.map((key) => ({ key, power: 1 }));
+  }
+
+  async governance() {
+    const [entry, validators] = await Promise.all([this.ask('Governance'), this.validators()]);
+    return { ...entry, validators, acts: [] };
+  }
+}

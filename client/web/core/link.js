@@ -1,0 +1,148 @@
+// @ts-check
+/**
+ * Keeps a session connected: finds a server, opens a carrier, and goes to another server when that
+ * one is lost. It never gives up by itself, but for reasons that another try cannot mend.
+ */
+import { askHttp, connect } from './carriers.js';
+
+/** Ends that another try does not mend. */
+const FINAL = new Set(['OtherSession', 'Version', 'BadSignature', 'other-sim']);
+
+export class Link {
+  /**
+   * @param {object} parts
+   * @param {import('./session.js').Session} parts.session
+   * @param {import('./servers.js').Servers} parts.servers
+   * @param {'webtransport'|'websocket'|undefined} parts.prefer
+   * @param {() => void} parts.changed
+   * @param {(offer: import('./carriers.js').Offer, http: string) => void} parts.offered
+   * @param {(frame: Uint8Array) => void} parts.frame each frame, before the session takes it
+   */
+  constructor({ session, servers, prefer, changed, offered, frame }) {
+    this.session = session;
+    this.servers = servers;
+    this.prefer = prefer;
+    this.changed = changed;
+    this.offered = offered;
+    this.frame = frame;
+    /** @type {'connecting'|'open'|'moving'|'closed'} */
+    this.phase = 'closed';
+    /** Why, as a code. @type {string|null} */
+    this.why = null;
+    /** The origin that is spoken with. @type {string|null} */
+    this.http = null;
+    /** @type {import('./carriers.js').Carrier|null} */
+    this.carrier = null;
+    this.running = false;
+    /** Ends the connection that is open now. @type {(why: string) => void} */
+    this.leave = () => {};
+  }
+
+  start() {
+    if (this.running) return;
+    this.running = true;
+    this.#set('connecting', null);
+    this.#run().catch((error) => {
+      this.running = false;
+      this.#set('closed', String(error));
+    });
+  }
+
+  /** @param {string} why */
+  stop(why) {
+    this.running = false;
+    this.leave(why);
+    this.session.close(why);
+    this.#set('closed', why);
+  }
+
+  /** Goes to a server, or to any other one. @param {string|null} http */
+  move(http) {
+    this.servers.wanted = http;
+    this.leave('moving');
+  }
+
+  async #run() {
+    /** @type {string|null} */
+    let lost = null;
+    while (this.running) {
+      const http = this.servers.next(lost);
+      const why = await this.#visit(http);
+      if (!this.running) return;
+      if (FINAL.has(why)) return this.stop(why);
+      lost = http;
+      this.servers.failed(http);
+      this.#set(this.session.welcomed ? 'moving' : 'connecting', why);
+      const pause = this.servers.pause();
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+    return undefined;
+  }
+
+  /**
+   * One connection, from its beginning to its end.
+   * @param {string} http
+   * @returns {Promise<string>} why it ended
+   */
+  async #visit(http) {
+    try {
+      const offer = await askHttp(http, '/api/session');
+      if (this.session.sim !== null && offer.sim !== this.session.sim) return 'other-world';
+      if (!this.running) return 'left';
+      this.offered(offer, http);
+      return await this.#talk(http, offer);
+    } catch (error) {
+      return error instanceof Error ? error.message : 'lost';
+    }
+  }
+
+  /**
+   * @param {string} http
+   * @param {import('./carriers.js').Offer} offer
+   * @returns {Promise<string>}
+   */
+  async #talk(http, offer) {
+    /** @type {Uint8Array[]} */
+    const early = [];
+    let ready = false;
+    /** @type {(why: string) => void} */
+    let end = () => {};
+    const over = new Promise((resolve) => {
+      end = resolve;
+    });
+    const take = (/** @type {Uint8Array} */ frame) => {
+      this.frame(frame);
+      this.session.frame(frame);
+    };
+    const ears = {
+      frame: (/** @type {Uint8Array} */ frame) => void (ready ? take(frame) : early.push(frame)),
+      closed: (/** @type {string} */ why) => end(why),
+    };
+    const carrier = await connect(http, offer, ears, this.prefer);
+    this.carrier = carrier;
+    this.http = http;
+    this.leave = (why) => end(why);
+    this.session.attach((frame) => carrier.send(frame));
+    ready = true;
+    early.forEach(take);
+    const why = await over;
+    this.leave = () => {};
+    this.session.detach();
+    this.carrier = null;
+    carrier.close();
+    return why;
+  }
+
+  /** The session is open. @param {string} server */
+  opened(server) {
+    if (this.http !== null) this.servers.opened(this.http, server);
+    this.#set('open', null);
+  }
+
+  /** @param {'connecting'|'open'|'moving'|'closed'} phase @param {string|null} why */
+  #set(phase, why) {
+    this.phase = phase;
+    this.why = why;
+    this.changed();
+  }
+}

@@ -1,0 +1,154 @@
+// @ts-check
+/** Replica mode: a worker runs the whole sim; here its questions are asked, and its state told. */
+
+/** A node that is busy is asked again after this long. */
+const BUSY_MS = 500;
+/** Farther behind than this, it is still catching up. */
+const FOLLOWING_TURNS = 40;
+
+/**
+ * @typedef {object} ReplicaState
+ * @property {boolean} on
+ * @property {'off'|'snapshot'|'replaying'|'following'|'mismatch'} phase
+ * @property {number} height of its own state
+ * @property {number} certified the newest height whose roots were compared
+ * @property {string|null} ownRoot after that height
+ * @property {string|null} certifiedRoot
+ * @property {number} equal turns that were compared, and equal
+ * @property {number} behind turns
+ * @property {number} received of a snapshot under way, in bytes
+ * @property {number} bytes
+ * @property {Blob|null} capsule
+ * @property {string|null} why it went off by itself, as a code
+ */
+
+/** @type {() => ReplicaState} */
+const off = () => ({
+  on: false, phase: 'off', height: 0, certified: 0, ownRoot: null, certifiedRoot: null, equal: 0,
+  behind: 0, received: 0, bytes: 0, capsule: null, why: null,
+});
+
+/** @param {any} want */
+function questionOf(want) {
+  switch (want.ask) {
+    case 'links':
+      return { Links: { after: want.after } };
+    case 'part':
+      return { SnapshotPart: { height: want.height, part: want.part } };
+    case 'turns':
+      return { Turns: { from: want.from } };
+    default:
+      return 'Snapshot';
+  }
+}
+
+export class ReplicaMode {
+  /**
+   * @param {object} parts
+   * @param {() => void} parts.changed
+   * @param {(question: any) => Promise<{kind: string, frame: Uint8Array}>} parts.askRaw gives the
+   *   answer's whole frame
+   * @param {() => number} parts.height the newest decided one
+   */
+  constructor({ changed, askRaw, height }) {
+    this.changed = changed;
+    this.askRaw = askRaw;
+    this.decided = height;
+    /** @type {ReplicaState} */
+    this.state = off();
+    /** @type {Worker|null} */
+    this.worker = null;
+    /** A question about turns that nobody has decided yet. @type {any} */
+    this.early = null;
+  }
+
+  /** @param {string} wasm @param {Uint8Array} genesis @param {string} sim */
+  start(wasm, genesis, sim) {
+    this.stop();
+    this.state = { ...off(), on: true, phase: 'snapshot' };
+    const url = new URL('../prove/replica-worker.js', import.meta.url);
+    const worker = new Worker(url, { type: 'module' });
+    this.worker = worker;
+    worker.onmessage = ({ data }) => {
+      if (this.worker === worker) this.#told(data);
+    };
+    worker.onerror = () => this.#fail('wasm-failed');
+    worker.postMessage({ type: 'start', wasm, genesis, sim });
+    this.changed();
+  }
+
+  /** @param {string|null} [why] */
+  stop(why = null) {
+    this.worker?.terminate();
+    this.worker = null;
+    this.early = null;
+    this.state = { ...off(), why };
+    this.changed();
+  }
+
+  /** A turn was decided. */
+  tick() {
+    if (this.early === null || this.decided() < this.early.from) return;
+    const want = this.early;
+    this.early = null;
+    this.#ask(want);
+  }
+
+  /** @param {any} message */
+  #told(message) {
+    if (message.type === 'status') this.#status(message.status);
+    else if (message.type === 'want') {
+      this.early = message.want.ask === 'turns' ? message.want : null;
+      if (this.early === null) this.#ask(message.want);
+      else this.tick();
+    } else if (message.type === 'mismatch' || message.type === 'capsule') {
+      const capsule = new Blob([message.capsule], { type: 'application/octet-stream' });
+      const phase = message.type === 'mismatch' ? 'mismatch' : this.state.phase;
+      this.state = { ...this.state, phase, capsule };
+      this.changed();
+    } else if (message.type === 'failed') this.#fail(message.code);
+  }
+
+  /** @param {import('../prove/module.js').ReplicaStatus} status */
+  #status({ phase, height, checked, ownRoot, statedRoot, received, bytes }) {
+    const behind = Math.max(this.decided() - height, 0);
+    /** @type {Record<string, ReplicaState['phase']>} */
+    const phases = {
+      following: behind > FOLLOWING_TURNS ? 'replaying' : 'following',
+      mismatch: 'mismatch',
+    };
+    const first = this.state.certified === 0;
+    const more = ownRoot === null || ownRoot !== statedRoot ? 0 : checked - this.state.certified;
+    this.state = {
+      ...this.state,
+      phase: phases[phase] ?? 'snapshot',
+      height,
+      certified: ownRoot === null ? 0 : checked,
+      ownRoot,
+      certifiedRoot: statedRoot,
+      equal: this.state.equal + (first ? Math.min(more, 1) : more),
+      behind,
+      received,
+      bytes,
+    };
+    this.changed();
+  }
+
+  /** @param {any} want */
+  #ask(want) {
+    const { worker } = this;
+    this.askRaw(questionOf(want)).then(
+      ({ kind, frame }) => {
+        if (this.worker !== worker || worker === null) return;
+        if (kind === 'Busy') setTimeout(() => this.worker === worker && this.#ask(want), BUSY_MS);
+        else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);
+      },
+      () => {},
+    );
+  }
+
+  /** @param {string} code */
+  #fail(code) {
+    this.stop(code);
+  }
+}

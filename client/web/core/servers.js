@@ -1,0 +1,107 @@
+// @ts-check
+/** The servers of a sim, as far as this tab knows them, and which of them to try next. */
+import { askHttp } from './carriers.js';
+import { latest } from './entrances.js';
+
+/** A server that failed is not tried again before this, if there is another. */
+const REST_MS = 5_000;
+/** Waiting between tries, doubled each time. */
+const BACKOFF_MS = [250, 5_000];
+
+/**
+ * @typedef {object} Server
+ * @property {string} http its origin
+ * @property {string|null} server its key
+ * @property {string|null} quic
+ * @property {number|null} rtt milliseconds, as HTTP took
+ * @property {number} failedAt
+ */
+
+export class Servers {
+  /** @param {string} origin the first one @param {() => number} now */
+  constructor(origin, now) {
+    this.now = now;
+    /** @type {Map<string, Server>} */
+    this.known = new Map();
+    this.add(origin, null, null);
+    this.tries = 0;
+    /** The origin to try before all others. @type {string|null} */
+    this.wanted = origin;
+  }
+
+  /** @param {string} http @param {string|null} server @param {string|null} quic */
+  add(http, server, quic) {
+    let origin;
+    try {
+      ({ origin } = new URL(http));
+    } catch {
+      return;
+    }
+    const old = this.known.get(origin);
+    const fresh = { http: origin, server, quic, rtt: null, failedAt: -Infinity };
+    this.known.set(origin, { ...fresh, ...old, server: server ?? old?.server ?? null, quic });
+  }
+
+  /** What servers say of themselves, signed. @param {any[]} entrances @param {string} sim */
+  learn(entrances, sim) {
+    for (const entrance of latest(entrances, sim).values()) {
+      this.add(entrance.http, entrance.server, entrance.quic);
+    }
+  }
+
+  /** The one to try now. @param {string|null} not the origin that was just lost */
+  next(not) {
+    if (this.wanted !== null) {
+      const wanted = this.wanted;
+      this.wanted = null;
+      return wanted;
+    }
+    const rank = (/** @type {Server} */ server) => [
+      this.now() - server.failedAt < REST_MS ? 1 : 0,
+      server.http === not ? 1 : 0,
+      server.failedAt,
+      server.rtt ?? 1_000,
+    ];
+    const ranked = [...this.known.values()].map((server) => ({ server, rank: rank(server) }));
+    ranked.sort((a, b) => {
+      const at = a.rank.findIndex((value, i) => value !== b.rank[i]);
+      return at < 0 ? 0 : a.rank[at] - b.rank[at];
+    });
+    return ranked[0].server.http;
+  }
+
+  /** @param {string} http */
+  failed(http) {
+    const server = this.known.get(http);
+    if (server) server.failedAt = this.now();
+    this.tries += 1;
+  }
+
+  /** @param {string} http @param {string} key */
+  opened(http, key) {
+    this.add(http, key, this.known.get(http)?.quic ?? null);
+    this.tries = 0;
+  }
+
+  /** Milliseconds to wait before the next try: none while there are others. */
+  pause() {
+    const all = Math.max(this.known.size, 1);
+    if (this.tries < all) return 0;
+    return Math.min(BACKOFF_MS[0] * 2 ** Math.min(this.tries - all, 8), BACKOFF_MS[1]);
+  }
+
+  /** Measures how far each one is. */
+  async measure() {
+    const ask = async (/** @type {Server} */ server) => {
+      const began = this.now();
+      try {
+        const offer = await askHttp(server.http, '/api/session');
+        server.rtt = this.now() - began;
+        server.server ??= offer.server;
+      } catch {
+        server.rtt = null;
+      }
+    };
+    await Promise.all([...this.known.values()].map(ask));
+  }
+}

@@ -1,0 +1,246 @@
+// @ts-check
+/** What is in sight, for drawing and telling: things, and where they are at any moment. */
+import { variant } from '../wire/postcard.js';
+import { Tiles, follow, readEntry } from './tiles.js';
+import { Timeline, Track } from './timeline.js';
+
+const Q20 = 2 ** 20;
+/** Far things that are not told of again within so many turns are gone. */
+const FAR_TURNS_MAX = 200;
+
+/**
+ * @typedef {object} Thing
+ * @property {number} id
+ * @property {string} kind
+ * @property {string} name
+ * @property {string|null} owner key, in hexadecimal digits; null is the sim's own
+ * @property {string|null} player whose avatar it is
+ * @property {{color: number, shape: string}} look 0xRRGGBB; 'round', 'square', 'arrow' or 'star'
+ * @property {string} text
+ * @property {{script: number, package: string|null}[]} scripts
+ * @property {boolean} round a disc; a rectangle otherwise
+ * @property {number} hx half its width in metres, or its radius
+ * @property {number} hy
+ * @property {'static'|'kinematic'|'dynamic'} motion
+ * @property {boolean} movable
+ * @property {boolean} sensor lets others through
+ * @property {string|null} gesture 'wave', 'nod', 'dance', 'bow', 'laugh'
+ * @property {boolean} far seen from afar: it is not among the proven tiles
+ */
+
+/** @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place */
+
+/**
+ * @param {import('./tiles.js').Entry} entry
+ * @param {(script: number) => string|null} packageOf
+ * @returns {Thing}
+ */
+function thingOf({ id, object, body }, packageOf) {
+  const [form, size] = variant(body.form);
+  const round = form === 'Circle';
+  const motion = body.motion.toLowerCase();
+  return {
+    id,
+    kind: object.kind,
+    name: object.name,
+    owner: object.owner,
+    player: object.player,
+    look: { color: object.look.color, shape: object.look.shape.toLowerCase() },
+    text: object.text,
+    scripts: object.scripts.map((/** @type {number} */ script) => ({
+      script,
+      package: packageOf(script),
+    })),
+    round,
+    hx: (round ? size : size.x) / Q20,
+    hy: (round ? size : size.y) / Q20,
+    motion,
+    movable: motion === 'dynamic' && object.player === null,
+    sensor: body.sensor,
+    gesture: null,
+    far: false,
+  };
+}
+
+/** @param {any} body @param {number} tick @returns {import('./timeline.js').Sample} */
+function sampleOf({ position, facing, velocity }, tick) {
+  return {
+    tick,
+    x: position.x / Q20,
+    y: position.y / Q20,
+    angle: Math.atan2(facing.y, facing.x),
+    vx: velocity.x / Q20,
+    vy: velocity.y / Q20,
+  };
+}
+
+export class Sight {
+  /** @param {{ticksPerTurn?: number}} [options] */
+  constructor({ ticksPerTurn = 3 } = {}) {
+    this.tiles = new Tiles();
+    this.timeline = new Timeline(ticksPerTurn);
+    /** @type {Map<number, Thing>} */
+    this.objects = new Map();
+    /** @type {Map<number, Track>} */
+    this.tracks = new Map();
+    /** Which package a script runs. @type {Map<number, string>} */
+    this.packages = new Map();
+    /** The own avatar. @type {number|null} */
+    this.me = null;
+    /** Moves the own avatar ahead of the servers. @type {import('./predict.js').Predictor|null} */
+    this.predictor = null;
+    this.height = 0;
+    this.tick = 0;
+    /** Things seen from afar, and when they were told of last. @type {Map<number, number>} */
+    this.distant = new Map();
+    /** @type {Set<number>} */
+    this.gesturing = new Set();
+  }
+
+  /**
+   * Takes a view in; the copies are forgotten if it does not fit them.
+   * @param {any} view
+   * @param {number} now
+   * @returns {{taken: boolean, changed: boolean}} whether the set of things in sight changed
+   */
+  take(view, now) {
+    const changes = this.tiles.apply(view);
+    if (changes === null) return { taken: false, changed: false };
+    const before = this.tick;
+    this.timeline.heard(view.tick, now);
+    [this.height, this.tick, this.me] = [view.height, view.tick, view.me];
+    for (const id of changes.put) this.#put(id);
+    const near = new Map(view.near);
+    for (const id of [...changes.put, ...changes.moved]) {
+      const entry = this.tiles.get(id);
+      if (entry) this.#move(id, entry.body, before);
+    }
+    for (const [id, movement] of near) {
+      const entry = this.tiles.get(id);
+      if (entry) this.#move(id, follow(entry.body, movement), before);
+    }
+    for (const id of changes.gone) this.#drop(id);
+    const far = this.#far(view.far, before);
+    this.#gestures(view.gestures);
+    return { taken: true, changed: changes.put.size > 0 || changes.gone.size > 0 || far };
+  }
+
+  /** Which packages scripts run; things show them from now on. @param {any[]} scripts */
+  learn(scripts) {
+    for (const { script, package: name } of scripts) this.packages.set(script, name);
+    for (const thing of this.objects.values()) {
+      for (const script of thing.scripts) script.package ??= this.#packageOf(script.script);
+    }
+  }
+
+  /** Are there scripts of unknown packages in sight? */
+  get unlearned() {
+    const unknown = (/** @type {Thing} */ thing) => thing.scripts.some((s) => s.package === null);
+    return [...this.objects.values()].some(unknown);
+  }
+
+  /** Copies stay; the next view has number 1. */
+  begin() {
+    this.tiles.begin();
+  }
+
+  /** Nothing is in sight any more. */
+  clear() {
+    this.tiles.clear();
+    this.objects.clear();
+    this.tracks.clear();
+    this.distant.clear();
+    this.gesturing.clear();
+  }
+
+  /**
+   * Where a thing is drawn.
+   * @param {number} id
+   * @param {number} now
+   * @returns {Place|null}
+   */
+  at(id, now) {
+    if (id === this.me && this.predictor?.ready) return this.predictor.at(now);
+    const track = this.tracks.get(id);
+    return track ? track.at(this.timeline.at(now)) : null;
+  }
+
+  /** Where the servers last said that a thing is. @param {number} id @returns {Place|null} */
+  known(id) {
+    return this.tracks.get(id)?.samples.at(-1) ?? null;
+  }
+
+  /** Where the world is drawn by now, in ticks. @param {number} now */
+  moment(now) {
+    return this.timeline.at(now);
+  }
+
+  /** @param {number} script */
+  #packageOf(script) {
+    return this.packages.get(script) ?? null;
+  }
+
+  /** @param {number} id */
+  #put(id) {
+    const entry = this.tiles.get(id);
+    if (!entry) return;
+    const thing = thingOf(entry, (script) => this.#packageOf(script));
+    thing.gesture = this.objects.get(id)?.gesture ?? null;
+    this.objects.set(id, thing);
+    this.distant.delete(id);
+  }
+
+  /** @param {number} id @param {any} body @param {number} before */
+  #move(id, body, before) {
+    const sample = sampleOf(body, this.tick);
+    const track = this.tracks.get(id);
+    if (track) track.add(sample, before);
+    else this.tracks.set(id, new Track(sample));
+  }
+
+  /** @param {number} id */
+  #drop(id) {
+    this.objects.delete(id);
+    this.tracks.delete(id);
+  }
+
+  /**
+   * @param {Uint8Array[]} entries
+   * @param {number} before
+   * @returns {boolean} whether the set of far things changed
+   */
+  #far(entries, before) {
+    let changed = false;
+    for (const bytes of entries) {
+      const entry = readEntry(bytes);
+      if (this.tiles.get(entry.id)) continue;
+      changed ||= !this.distant.has(entry.id);
+      this.distant.set(entry.id, this.height);
+      const thing = thingOf(entry, (script) => this.#packageOf(script));
+      this.objects.set(entry.id, { ...thing, far: true });
+      this.#move(entry.id, entry.body, before);
+    }
+    for (const [id, told] of this.distant) {
+      const near = this.tiles.get(id) !== undefined;
+      if (!near && this.height - told <= FAR_TURNS_MAX) continue;
+      this.distant.delete(id);
+      if (!near) this.#drop(id);
+      changed = true;
+    }
+    return changed;
+  }
+
+  /** @param {[number, string][]} gestures all of this moment */
+  #gestures(gestures) {
+    const told = new Map(gestures);
+    for (const id of this.gesturing) {
+      const thing = this.objects.get(id);
+      if (thing && !told.has(id)) thing.gesture = null;
+    }
+    for (const [id, emote] of told) {
+      const thing = this.objects.get(id);
+      if (thing) thing.gesture = emote.toLowerCase();
+    }
+    this.gesturing = new Set(told.keys());
+  }
+}

@@ -1,0 +1,68 @@
+// @ts-check
+/**
+ * A few small things that outlive the tab: IndexedDB, or memory where the browser keeps nothing
+ * (private windows, blocked storage). `why` says so, for people.
+ */
+
+const DATABASE = 'metatopia';
+const TABLE = 'kept';
+
+/**
+ * @typedef {object} Store
+ * @property {boolean} kept whether what is put here outlives the tab
+ * @property {string|null} why a code of the reason if not
+ * @property {(name: string) => Promise<any>} get undefined if there is none
+ * @property {(name: string, value: any) => Promise<void>} put
+ * @property {(name: string, value: any) => Promise<any>} first keeps the value unless there is one;
+ *   gives the one that is there now: two tabs that start at once agree
+ */
+
+/** @returns {Store} */
+export function memoryStore(why = 'no-storage') {
+  /** @type {Map<string, any>} */
+  const map = new Map();
+  return {
+    kept: false,
+    why,
+    get: async (name) => map.get(name),
+    put: async (name, value) => void map.set(name, value),
+    first: async (name, value) => {
+      if (!map.has(name)) map.set(name, value);
+      return map.get(name);
+    },
+  };
+}
+
+/** @param {IDBRequest} request @returns {Promise<any>} */
+const result = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** @returns {Promise<Store>} */
+export async function openStore() {
+  if (typeof indexedDB === 'undefined') return memoryStore();
+  try {
+    const opening = indexedDB.open(DATABASE, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(TABLE);
+    const database = await result(opening);
+    const table = (/** @type {IDBTransactionMode} */ mode) =>
+      database.transaction(TABLE, mode).objectStore(TABLE);
+    return {
+      kept: true,
+      why: null,
+      get: (name) => result(table('readonly').get(name)),
+      put: async (name, value) => void (await result(table('readwrite').put(value, name))),
+      first: async (name, value) => {
+        const open = table('readwrite');
+        const found = await result(open.get(name));
+        if (found !== undefined) return found;
+        await result(open.put(value, name));
+        return value;
+      },
+    };
+  } catch {
+    return memoryStore();
+  }
+}

@@ -1,0 +1,101 @@
+// @ts-check
+/** How the session watches: what is asked for, and what is done with views. */
+import { WireError } from '../wire/buffer.js';
+import { ViewError } from './tiles.js';
+
+/** Views a second that are worth having cost about this much where much moves. */
+const BYTES_PER_SECOND = 100_000;
+const BYTES_HIDDEN = 4_000;
+/** A tab that nobody looks at gets a view in so many turns. */
+const TURNS_HIDDEN = 20;
+/** What is farther from the own avatar than this, is in nobody's way. */
+const NEAR_METRES = 4;
+const NEAR_MAX = 32;
+
+export class Watch {
+  /**
+   * @param {object} parts
+   * @param {import('./session.js').Session} parts.session
+   * @param {import('./sight.js').Sight} parts.sight
+   * @param {import('./proof.js').Proofs} parts.proofs
+   * @param {{x: bigint, y: bigint}|null} parts.at
+   */
+  constructor({ session, sight, proofs, at }) {
+    this.session = session;
+    this.sight = sight;
+    this.proofs = proofs;
+    this.at = at;
+    /** @type {'active'|'hidden'} */
+    this.pulse = 'active';
+    /** Who may be in the way of the own avatar, as of the last view. @type {number[]} */
+    this.nearby = [];
+  }
+
+  /** @param {'active'|'hidden'} pulse */
+  setPulse(pulse) {
+    if (this.pulse === pulse) return;
+    this.pulse = pulse;
+    if (this.session.open) this.begin();
+  }
+
+  /** Asks for views anew; what is held need not be sent again. */
+  begin() {
+    const have = this.sight.tiles.have();
+    this.sight.begin();
+    this.proofs.begin(have.length > 0);
+    const hidden = this.pulse === 'hidden';
+    this.session.watch({
+      bytes_per_second: hidden ? BYTES_HIDDEN : BYTES_PER_SECOND,
+      turns_apart: hidden ? TURNS_HIDDEN : 1,
+      proofs: true,
+      at: this.at,
+      have,
+    });
+  }
+
+  /**
+   * @param {any} view
+   * @param {number} now
+   * @returns {{taken: boolean, changed: boolean}}
+   */
+  take(view, now) {
+    try {
+      const done = this.sight.take(view, now);
+      if (done.taken) this.#look();
+      return done;
+    } catch (error) {
+      if (!(error instanceof ViewError || error instanceof WireError)) throw error;
+      // Half a view is nothing to look at: begin with nothing.
+      this.sight.clear();
+      this.begin();
+      return { taken: false, changed: true };
+    }
+  }
+
+  /** Notes who is near the own avatar. */
+  #look() {
+    const { sight } = this;
+    const me = sight.me === null ? null : sight.known(sight.me);
+    this.nearby = [];
+    if (me === null) return;
+    for (const [id, thing] of sight.objects) {
+      if (id === sight.me || thing.sensor || this.nearby.length >= NEAR_MAX) continue;
+      const place = sight.known(id);
+      const reach = NEAR_METRES + Math.hypot(thing.hx, thing.hy);
+      if (place === null) continue;
+      if (Math.hypot(place.x - me.x, place.y - me.y) < reach) this.nearby.push(id);
+    }
+  }
+
+  /** What is in the way of the own avatar. @param {number} now */
+  solids(now) {
+    const found = [];
+    for (const id of this.nearby) {
+      const [thing, place] = [this.sight.objects.get(id), this.sight.at(id, now)];
+      if (!thing || place === null) continue;
+      const { round, hx, hy } = thing;
+      found.push({ x: place.x, y: place.y, angle: place.angle, round, hx, hy });
+    }
+    return found;
+  }
+}
