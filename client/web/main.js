@@ -5,7 +5,7 @@ import { Client } from './core/client.js';
 import { Identity } from './core/keys.js';
 import { Minimap } from './draw/minimap.js';
 import { DAY, DUSK, Renderer } from './draw/renderer.js';
-import { t, why } from './strings.js';
+import { refusal, t, why } from './strings.js';
 import { Actions } from './ui/actions.js';
 import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
@@ -57,6 +57,12 @@ function keep(key, value) {
   }
 }
 
+/** `x,y` in metres. @param {string | null} text */
+function placeOf(text) {
+  const [x, y] = (text ?? '').split(',').map(Number);
+  return text && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
+}
+
 export class Page {
   /** @param {any} identity */
   constructor(identity) {
@@ -65,18 +71,24 @@ export class Page {
     this.person = recall(KEPT) ?? newcomer();
     this.settings = { light: 'auto', calm: null, hints: true, ...recall(SETTINGS) };
     this.entering = false;
+    this.entered = false;
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
     const node = query.get('node');
-    // `?wasm=off` shows the page as it is where there is no module.
-    const wasm = query.get('wasm') === 'off' ? null : config.wasm ?? null;
-    this.client = new Client({ origin: node ?? location.origin, identity, prefer: /** @type {any} */ (query.get('carrier') ?? 'webtransport'), wasm });
-    const [x, y] = (query.get('at') ?? '0,0').split(',').map(Number);
+    const at = placeOf(query.get('at'));
+    this.client = new Client({
+      origin: node ?? location.origin, identity, at,
+      prefer: /** @type {any} */ (query.get('carrier') ?? undefined),
+      // `off` shows the page as it is where there is no module; another node says itself whether
+      // it has one.
+      wasm: query.get('wasm') === 'off' ? null : node ? undefined : config.wasm ?? null,
+      sim: /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null,
+    });
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, handles: false, bubbles: new Map(), ghost: null, held: null,
-      look: { x: x || 0, y: y || 0 }, calm: this.calm(), palette: this.palette(),
+      look: at ?? { x: 0, y: 0 }, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer();
@@ -199,7 +211,7 @@ export class Page {
       this.place.textContent = name;
       document.title = t('title', { sim: name });
     }
-    if (status.phase === 'open' && this.client.me === null && !this.entering && this.ready && !this.left) this.enter();
+    if (status.phase === 'open' && !this.entered && !this.entering && this.ready) this.enter();
     this.badge.update();
   }
 
@@ -223,16 +235,18 @@ export class Page {
     keep(KEPT, this.person);
     this.ready = true;
     this.status();
-    if (this.identity.kept === false) this.toasts.say(t('phase.key', { why: this.identity.why ?? '' }), 'bad');
+    if (this.identity.kept === false) this.toasts.say(t('phase.key', { why: t(`store.${this.identity.why}`) }), 'bad');
   }
 
   async enter() {
     this.entering = true;
     this.progress.update();
     let trouble = null;
+    let done = false;
     try {
       const outcome = await this.client.login(this.person.name, this.person.look);
-      if (!outcome.ok) trouble = outcome.refusal ?? t('unknown');
+      done = outcome.ok;
+      if (!done) trouble = refusal(outcome.refusal);
     } catch (error) {
       // A lost connection is the client's to mend; it asks again when it is open.
       if (this.client.status.phase === 'open') trouble = why(error);
@@ -242,8 +256,9 @@ export class Page {
       keep(KEPT, this.person);
     }
     this.entering = false;
-    if (trouble !== null) this.status();
-    else this.canvas.focus({ preventScroll: true });
+    this.entered = done;
+    if (done) this.canvas.focus({ preventScroll: true });
+    else if (trouble !== null) this.status();
   }
 
   /** Takes another key; the client is made anew with it. @param {string} text */
@@ -254,8 +269,7 @@ export class Page {
   }
 
   async leave() {
-    this.left = true;
-    await this.toasts.watch('walk', this.client.leave());
+    await this.toasts.watch('leave', this.client.leave());
     this.client.stop();
   }
 

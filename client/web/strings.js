@@ -39,8 +39,9 @@ const WORDS = {
   'shape.star': 'Star',
 
   'phase.connecting': 'Connecting to {server}\u2026',
-  'phase.moving': 'The server is gone; moving to another one of this sim\u2026',
-  'phase.closed': 'Not connected: {why}. The page goes on trying; see Servers for others.',
+  'phase.retrying': 'Connecting to {server} again\u2026 ({why})',
+  'phase.moving': 'The server is gone ({why}); moving to another one of this sim\u2026',
+  'phase.closed': 'Not connected: {why}. Reload the page to come back.',
   'phase.entering': 'Connected. Entering\u2026',
   'phase.slow': 'No turn for {seconds} s: the servers may be without a majority, or the line is down.',
   'phase.key': 'Your key is only kept until this tab closes ({why}). Export it in Settings to keep it.',
@@ -62,17 +63,11 @@ const WORDS = {
   'alarm.details': 'Details',
   'reason.waiting': 'waiting for the first proof',
   'reason.late': 'proofs arrive late',
-  'reason.stalled': 'the servers make no turns',
   'reason.connecting': 'no connection',
-  'reason.no_module': 'this server has no WebAssembly module to check with',
-  'reason.module_failed': 'the WebAssembly module does not start in this browser',
-  'reason.no_wasm': 'this browser has no WebAssembly',
-  'reason.off': 'proofs are switched off',
-  'reason.hidden': 'the tab was hidden',
-  'reason.leaf': 'a part of the world is not in the signed state',
-  'reason.certificate': 'a certificate has wrong signatures',
-  'reason.header': 'a header does not fit the one before',
-  'reason.set': 'the set of servers is not the one that was agreed on',
+  'reason.not-connected': 'no connection',
+  'reason.no-wasm': 'this server has no WebAssembly module to check with, or it is switched off',
+  'reason.wasm-failed': 'the WebAssembly module does not start in this browser',
+  'reason.shown': 'what is drawn is not what was checked',
 
   'proof.now': 'Now',
   'proof.how': 'Each turn\u2019s header states a hash of the whole world, signed by more than two thirds of the voting power. This tab hashes what it draws and compares.',
@@ -92,9 +87,9 @@ const WORDS = {
   'replica.switch': 'Run the whole sim in this tab',
   'replica.how': 'A worker fetches a snapshot and every turn since, runs all scripts and physics itself, and compares roots.',
   'replica.off': 'Off',
-  'replica.snapshot': 'Fetching a snapshot\u2026',
+  'replica.snapshot': 'Fetching a snapshot\u2026 {share} %',
   'replica.replaying': 'Replaying, {behind} turns behind',
-  'replica.following': 'Following: equal in every turn',
+  'replica.following': 'Following: equal in all {equal} turns compared',
   'replica.mismatch': 'MISMATCH: this tab computes another world than the servers signed',
   'replica.height': 'Turn',
   'replica.own': 'Own root',
@@ -139,7 +134,7 @@ const WORDS = {
   'act.lost': '{what}: {why}',
   'act.stick': 'Walk: drag in the direction to go',
   'emote.wave': 'Wave', 'emote.nod': 'Nod', 'emote.dance': 'Dance', 'emote.bow': 'Bow', 'emote.laugh': 'Laugh',
-  'what.walk': 'Walking', 'what.touch': 'Touch', 'what.push': 'Push', 'what.say': 'Saying that', 'what.emote': 'Gesture', 'what.look': 'New look',
+  'what.walk': 'Walking', 'what.leave': 'Leaving', 'what.touch': 'Touch', 'what.push': 'Push', 'what.say': 'Saying that', 'what.emote': 'Gesture', 'what.look': 'New look',
   'what.place': 'Placing', 'what.move': 'Moving', 'what.rotate': 'Turning', 'what.resize': 'Resizing', 'what.color': 'Colouring',
   'what.copy': 'Copying', 'what.remove': 'Deleting', 'what.give': 'Giving', 'what.attach': 'Attaching', 'what.detach': 'Detaching',
   'what.undo': 'Undo', 'what.rename': 'Renaming', 'what.write': 'Writing',
@@ -185,6 +180,7 @@ const WORDS = {
   'script.noparent': 'nothing: an original',
   'script.gas': 'Gas used',
   'script.failures': 'Failed calls',
+  'script.failed': 'Last failure',
   'script.package': 'Package',
   'script.read': 'Read the source',
   'script.verified': 'Re-hashed in this tab: this is what runs.',
@@ -247,6 +243,16 @@ const WORDS = {
   'governance.power': 'voting power {n}',
   'governance.admins': 'Admins',
   'governance.noadmins': 'This sim has named no admins.',
+  'governance.temp': 'If the admins stay away',
+  'governance.rule': 'Without an admin\u2019s login for {x} days, the player who has been here longest, and was here within {y} days, acts for them.',
+  'governance.temp.now': 'Acts for them now',
+  'governance.temp.none': 'nobody',
+  'governance.countdown': 'Time left',
+  'governance.span': '{days} d {hours} h',
+  'governance.players': 'Players so far',
+  'governance.candidate': 'In line, {n}.',
+  'governance.exposed': 'Removed for signing two things at once',
+  'governance.exposed.at': 'turn {height}',
   'governance.acts': 'Log of admin acts',
   'governance.noacts': 'No admin act in this sim so far.',
   'governance.act': 'turn {height}: {text}',
@@ -276,6 +282,70 @@ const WORDS = {
   'settings.hints': 'Show key hints',
   'settings.sound': 'There are no sounds, so there is nothing to switch off.',
 
+  'store.no-storage': 'this browser keeps nothing, perhaps a private window',
+  'store.not-saved': 'it was not saved',
+
+  'no.NotLoggedIn': 'you are not in the world',
+  'no.OtherSession': 'another tab or device of yours has taken over',
+  'no.NotAdmin': 'only admins may do that',
+  'no.BadText': 'the text breaks its rules: one line, not too long',
+  'no.NoObject': 'it is no longer there',
+  'no.OutOfReach': 'it is too far away; walk closer',
+  'no.Immovable': 'it does not move',
+  'no.NoBlob': 'the words got lost; say it again',
+  'no.NoChannel': 'there is no such channel',
+  'no.OutOfRange': 'a number is outside its range',
+  'no.TooOften': 'that is too often; wait a moment',
+  'no.Crashed': 'the world could not do it (a bug, the same on every server)',
+  'no.NotYours': 'it belongs to somebody else',
+  'no.Person': 'that is a person',
+  'no.ClosedLand': 'this ground is not open to you',
+  'no.Occupied': 'somebody stands there',
+  'no.KeptClear': 'people arrive there; keep it clear',
+  'no.BadSize': 'too small or too large',
+  'no.TooManyObjects': 'you have as many things as one player may have',
+  'no.TooManyScripts': 'it has as many scripts as it may have',
+  'no.TooMuchText': 'your things hold as much text as they may',
+  'no.NoPlayer': 'nobody with this key has been here',
+  'no.NoRoomForGifts': 'they have no room for more gifts',
+  'no.NoPackage': 'no such package ships with the sim',
+  'no.NoScript': 'it has no such script',
+  'no.NotFree': 'its licence lets only its owner copy it',
+  'no.NothingToUndo': 'there is nothing to take back',
+  'no.GiftStays': 'gifts are not taken back',
+  'no.Expired': 'no turn took it in time; try again',
+  'no.Closed': 'the connection ended; try again',
+  'no.TooManyPending': 'too many acts are on their way; wait a moment',
+  'no.NeverOpen': 'not connected yet',
+  'no.Busy': 'the server has too much to do; try again',
+  'no.Unknown': 'the server does not have it, or not any more',
+  'no.OtherSim': 'it is meant for another sim',
+  'no.TooLong': 'it is too long',
+  'no.TooFarAhead': 'the server is behind; try again',
+  'no.Replayed': 'it was done already',
+  'no.BadSignature': 'the signature is wrong',
+  'no.BadBlob': 'the words got lost; say it again',
+  'no.QuotaExceeded': 'too many acts at once; wait a moment',
+  'no.TooManyLanes': 'too many tabs of yours; close some',
+  'no.Full': 'there is no room',
+  'no.Version': 'the server speaks another version of the protocol; reload the page',
+  'no.BadFrame': 'the server did not understand this page',
+  'no.NoHello': 'the server did not understand this page',
+  'no.TooSlow': 'this tab reads too slowly',
+  'no.Stopping': 'the server shuts down',
+  'no.lost': 'the connection was lost',
+  'no.ended': 'the server ended the connection',
+  'no.left': 'you left',
+  'no.moving': 'moving',
+  'no.no-answer': 'the server does not answer',
+  'no.no-stream': 'the server opened no stream',
+  'no.bad-frame': 'the server sent something broken',
+  'no.other-sim': 'the server hosts another sim',
+  'no.other-world': 'the server hosts another sim',
+  'no.no-wasm': 'there is no WebAssembly module to run it with',
+  'no.no-key': 'it begins with metatopia-key-1:',
+  'no.mistyped': 'a letter is wrong',
+
   'about.what': 'A world that nobody can switch off, lie about, or close the source of.',
   'about.licence': 'Metatopia is free software under the GNU Affero General Public License, version 3 or later.',
   'about.source': 'Source of this very server',
@@ -301,13 +371,20 @@ export function has(key) {
 }
 
 /** The words for the reason of a proof's state. @param {{reason: string | null}} proof */
-export function reason(proof) {
-  const { reason: code } = proof;
+export function reason({ reason: code }) {
   if (!code) return t('unknown');
-  return has(`reason.${code}`) ? t(`reason.${code}`) : code.replaceAll('_', ' ');
+  return has(`reason.${code}`) ? t(`reason.${code}`) : code.replaceAll(/[_-]/g, ' ');
 }
 
-/** What an error says. @param {any} error */
+/** The words for a rule that refused, by its name in the protocol. @param {string | null} code */
+export function refusal(code) {
+  if (!code) return t('unknown');
+  return has(`no.${code}`) ? t(`no.${code}`) : code.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll('-', ' ').toLowerCase();
+}
+
+/** What an error says. @param {any} error with a code, or words */
 export function why(error) {
-  return String(error?.text ?? error?.message ?? error).replace(/\.$/, '');
+  const code = error?.code;
+  if (typeof code === 'string') return refusal(code);
+  return code === null ? t('unknown') : String(error?.message ?? error).replace(/\.$/, '');
 }

@@ -101,6 +101,11 @@ function owner(page, thing) {
   return short(thing.owner);
 }
 
+/** @param {number | bigint | null | undefined} n */
+function figure(n) {
+  return n === null || n === undefined ? null : Number(n).toLocaleString('en');
+}
+
 /** One script: its package's licence, authors and parent, what it used, and the way to its source. */
 async function card(/** @type {import('../main.js').Page} */ page, /** @type {any} */ entry, /** @type {boolean} */ mine) {
   const box = el('article', { class: 'card' });
@@ -115,8 +120,9 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
         [t('script.licence'), manifest.licence],
         [t('script.authors'), authors],
         [t('script.parent'), manifest.parent ? short(manifest.parent) : t('script.noparent')],
-        [t('script.gas'), entry.gas === undefined || entry.gas === null ? null : Number(entry.gas).toLocaleString('en')],
-        [t('script.failures'), entry.failures === undefined || entry.failures === null ? null : String(entry.failures)],
+        [t('script.gas'), figure(entry.gas_used ?? entry.gas)],
+        [t('script.failures'), figure(entry.failures)],
+        [t('script.failed'), entry.last_failure?.[1] ?? null],
         [t('script.package'), short(entry.package)],
       ]),
       el('p', { class: 'row' },

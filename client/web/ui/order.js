@@ -51,17 +51,16 @@ export function orderPanel(page) {
     try {
       const entries = await client.order(wanted, Number(which.value));
       show(wanted, entries);
-    } catch (error) {
-      put(state, t('failed', { why: why(error) }));
+    } catch (/** @type {any} */ error) {
+      put(state, error.code === 'Unknown' ? t('order.unknown', { height: wanted }) : t('failed', { why: why(error) }));
     }
     busy = false;
     if (!follow.checked && wanted !== height) load();
   }
 
-  function show(/** @type {number} */ wanted, /** @type {any[] | null} */ entries) {
+  function show(/** @type {number} */ wanted, /** @type {any[]} */ entries) {
     if (keptFor !== which.value) kept = [];
     keptFor = which.value;
-    if (entries === null) return put(state, t('order.unknown', { height: wanted }));
     put(state, entries.length ? '' : t('order.none', { height: wanted }));
     const rows = entries.map((entry) => el('li', null, el('span', { class: 'tick' }, `${wanted}/${entry.tick}`), el('code', null, entry.event), el('small', null, sender(entry.sender))));
     if (!follow.checked) {

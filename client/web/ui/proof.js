@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel behind the badge: headers as they arrive, who signed them, the line, replica mode. */
 
-import { reason, t } from '../strings.js';
+import { reason, t, why } from '../strings.js';
 import { button, el, fill, put, save, short } from './dom.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
@@ -79,7 +79,9 @@ function replicaBox(page) {
       const { replica } = client;
       toggle.checked = replica.on;
       element.dataset.phase = replica.phase;
-      put(phase, t(`replica.${replica.phase}`, { behind: replica.behind }) + (replica.why ? ` (${replica.why})` : ''));
+      const share = replica.bytes ? Math.floor((100 * replica.received) / replica.bytes) : 0;
+      const words = t(`replica.${replica.phase}`, { behind: replica.behind, share, equal: replica.equal ?? 0 });
+      put(phase, replica.why ? `${words} ${why({ code: replica.why })}` : words);
       roots.hidden = !replica.ownRoot;
       put(height, String(replica.height));
       put(own, replica.ownRoot ?? '');

@@ -2,8 +2,7 @@
 /** The servers of the sim, and who governs it. */
 
 import { t, why } from '../strings.js';
-import { el, facts, fill, put, short } from './dom.js';
-import { joinAddress } from './share.js';
+import { button, el, facts, fill, put, short } from './dom.js';
 
 const ASK_MS = 4000;
 
@@ -30,7 +29,12 @@ export function serversPanel(page) {
     const marks = [server.voting === true && t('servers.voting'), server.voting === false && t('servers.follows'), server.rtt !== null && server.rtt !== undefined && t('ms', { n: Math.round(server.rtt) })].filter(Boolean);
     return el('li', { class: `card${server.here ? ' here' : ''}` },
       el('span', { class: 'grow' }, el('b', null, server.http || server.quic), el('br'), short(server.server), ' ', el('small', null, marks.join(' \u00B7 '))),
-      server.here ? el('span', { class: 'good' }, t('servers.here')) : server.http && el('a', { class: 'button small', href: joinAddress(page, server.http) }, t('servers.go')));
+      server.here ? el('span', { class: 'good' }, t('servers.here')) : server.http && button({ text: t('servers.go'), class: 'small', click: () => go(server.http) }));
+  }
+  function go(/** @type {string} */ http) {
+    client.moveTo(http);
+    page.canvas.focus({ preventScroll: true });
+    asked = 0;
   }
   return {
     body: el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list),
@@ -39,18 +43,35 @@ export function serversPanel(page) {
   };
 }
 
+/** Milliseconds as days and hours. @param {number} ms */
+function span(ms) {
+  const hours = Math.floor(ms / 3_600_000);
+  return t('governance.span', { days: Math.floor(hours / 24), hours: hours % 24 });
+}
+
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
   async function load() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
-      const { validators = [], admins = [], acts = [] } = (await page.client.governance()) ?? {};
+      const rules = (await page.client.governance()) ?? {};
+      const { validators = [], admins = [], acts = [], candidates = [], exposed = [] } = rules;
       fill(body,
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
         el('h3', null, t('governance.admins')),
         admins.length ? el('ul', null, ...admins.map((/** @type {string} */ key) => el('li', null, short(key)))) : el('p', { class: 'quiet' }, t('governance.noadmins')),
+        el('h3', null, t('governance.temp')),
+        rules.admin_days !== undefined && el('p', { class: 'quiet' }, t('governance.rule', { x: rules.admin_days, y: rules.player_days })),
+        facts([
+          [t('governance.temp.now'), rules.temp_admin ? short(rules.temp_admin) : t('governance.temp.none')],
+          [t('governance.countdown'), rules.countdown === undefined ? null : span(rules.countdown)],
+          [t('governance.players'), rules.players === undefined ? null : String(rules.players)],
+          ...candidates.map((/** @type {any} */ each, /** @type {number} */ i) => [t('governance.candidate', { n: i + 1 }), el('span', null, `${each.name} `, short(each.key))]),
+        ]),
+        exposed.length > 0 && el('h3', null, t('governance.exposed')),
+        exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
         el('h3', null, t('governance.acts')),
         acts.length ? el('ol', { class: 'order' }, ...acts.map((/** @type {any} */ act) => el('li', null, t('governance.act', act)))) : el('p', { class: 'quiet' }, t('governance.noacts')));
     } catch (error) {

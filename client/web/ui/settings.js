@@ -62,7 +62,7 @@ function keyBox(page) {
     },
   });
   return el('section', { class: 'stack' }, el('h3', null, t('settings.key')), el('p', { class: 'quiet' }, t('settings.key.how')),
-    el('p', null, identity?.kept === false ? t('phase.key', { why: identity.why ?? '' }) : t('settings.key.kept')),
+    el('p', null, identity?.kept === false ? t('phase.key', { why: t(`store.${identity.why}`) }) : t('settings.key.kept')),
     toggle, shown, el('details', { class: 'card' }, el('summary', null, t('settings.key.import')), el('div', { class: 'stack' }, paste, bad, use)));
 }
 

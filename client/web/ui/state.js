@@ -1,7 +1,7 @@
 // @ts-check
 /** What the connection does, said plainly over the picture until all is well. */
 
-import { t } from '../strings.js';
+import { t, why } from '../strings.js';
 import { el, put } from './dom.js';
 
 /** Milliseconds without a turn after which that is said. */
@@ -29,9 +29,9 @@ export class Progress {
   words() {
     const { client, entering } = this.page;
     const { status } = client;
-    if (status.phase === 'connecting') return t('phase.connecting', { server: status.http || location.host });
-    if (status.phase === 'moving') return t('phase.moving');
-    if (status.phase === 'closed') return t('phase.closed', { why: status.why ?? t('unknown') });
+    if (status.phase === 'connecting') return t(status.why ? 'phase.retrying' : 'phase.connecting', { server: status.http || location.host, why: why({ code: status.why }) });
+    if (status.phase === 'moving') return t('phase.moving', { why: why({ code: status.why }) });
+    if (status.phase === 'closed') return t('phase.closed', { why: why({ code: status.why }) });
     if (entering) return t('phase.entering');
     const quiet = performance.now() - this.since;
     if (quiet > SLOW_MS && !document.hidden) return t('phase.slow', { seconds: Math.round(quiet / 1000) });

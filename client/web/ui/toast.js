@@ -1,7 +1,7 @@
 // @ts-check
 /** Short messages that say what happened and what next, read out politely. */
 
-import { t, why } from '../strings.js';
+import { refusal, t, why } from '../strings.js';
 import { el } from './dom.js';
 
 export class Toasts {
@@ -26,7 +26,7 @@ export class Toasts {
     const name = t(`what.${what}`);
     try {
       const outcome = await act;
-      if (outcome && outcome.ok === false) this.say(t('act.refused', { what: name, why: outcome.refusal ?? t('unknown') }), 'bad');
+      if (outcome && outcome.ok === false) this.say(t('act.refused', { what: name, why: refusal(outcome.refusal) }), 'bad');
       return outcome ?? null;
     } catch (error) {
       this.say(t('act.lost', { what: name, why: why(error) }), 'bad');
