@@ -52,6 +52,7 @@ export class Link {
   stop(why) {
     this.running = false;
     this.leave(why);
+    this.carrier?.close();
     this.session.close(why);
     this.#set('closed', why);
   }

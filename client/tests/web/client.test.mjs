@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Unframer, enframe } from '../../web/core/framing.js';
+import { Client } from '../../web/core/client.js';
+import { Identity } from '../../web/core/keys.js';
+import { archive, readPackage } from '../../web/core/packages.js';
+import { Servers } from '../../web/core/servers.js';
+import { tar } from '../../web/core/tar.js';
+import { Walker } from '../../web/core/walker.js';
+import { fromHex, toHex } from '../../web/wire/buffer.js';
+import { SIM, World } from './node.mjs';
+
+const A = 'http://127.0.0.1:1';
+const B = 'http://127.0.0.1:2';
+
+/** The next event of a kind for which something holds. */
+function when(client, type, holds = () => true) {
+  return new Promise((resolve) => {
+    const look = (event) => {
+      if (!holds(event.detail)) return;
+      client.removeEventListener(type, look);
+      resolve(event.detail);
+    };
+    client.addEventListener(type, look);
+  });
+}
+
+async function entered(world, options = {}) {
+  const client = new Client({
+    origin: A, identity: new Identity(new Uint8Array(32).fill(4)), ...options,
+  });
+  const open = when(client, 'status', () => client.status.phase === 'open');
+  client.start();
+  await open;
+  return client;
+}
+
+test('a client enters, acts, and leaves', async () => {
+  const world = new World();
+  const node = world.add(A);
+  const client = await entered(world);
+  const result = await client.login('ada', { color: 0xff0000, shape: 'star' });
+  assert.ok(result.ok && client.status.here);
+  const { server, carrier, sim, simName, pending } = client.status;
+  assert.deepEqual(
+    [server, carrier, sim, simName, pending],
+    [node.key, 'websocket', SIM, 'plaza', 0],
+  );
+  assert.equal(client.proof.level, 'reduced');
+  assert.equal(client.proof.reason, 'no-wasm');
+  client.stop();
+  assert.equal(client.status.phase, 'closed');
+  assert.equal(node.sockets.size, 0);
+});
+
+test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {
+  const world = new World();
+  const [first, second] = [world.add(A), world.add(B)];
+  const client = await entered(world);
+  client.known.add(B, second.key, null);
+  first.mute = true;
+  const results = [client.say('one'), client.say('two'), client.touch(9)];
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(world.decided.size, 3);
+  const moved = when(client, 'status', () => client.status.http === B);
+  first.die();
+  await moved;
+  const late = client.say('three');
+  for (const result of await Promise.all([...results, late])) assert.ok(result.ok);
+  assert.deepEqual([...world.decided.values()].map(({ seq }) => seq), [1, 2, 3, 4]);
+  client.stop();
+});
+
+test('a server of another world is not entered', async () => {
+  const world = new World();
+  world.add(A);
+  const client = new Client({
+    origin: A, sim: 'ff'.repeat(32), identity: new Identity(new Uint8Array(32)),
+  });
+  const refused = when(client, 'status', () => client.status.why === 'other-world');
+  client.start();
+  await refused;
+  client.stop();
+});
+
+test('a hidden tab asks for few views, and keeps its copies', async () => {
+  const world = new World();
+  const node = world.add(A);
+  const client = await entered(world);
+  client.setPulse('hidden');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(node.watching.turns_apart > 10 && node.watching.bytes_per_second < 10_000);
+  client.setPulse('active');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(node.watching.turns_apart, 1);
+  client.stop();
+});
+
+test('words too long for anybody are not sent', async () => {
+  const world = new World();
+  world.add(A);
+  const client = await entered(world);
+  await assert.rejects(client.say('x'.repeat(513)), { code: 'TooLong' });
+  await assert.rejects(client.walk(Number.NaN, 0), { code: 'OutOfRange' });
+  client.stop();
+});
+
+test('headings are told at once, then not too often, never twice, and the last one always', async () => {
+  let now = 0;
+  const told = [];
+  const submit = async (x, y) => {
+    told.push([now, x, y]);
+    return { ok: true };
+  };
+  const walker = new Walker({ submit, now: () => now });
+  await walker.walk(1, 0);
+  await walker.walk(1, 0);
+  now = 10;
+  const held = [walker.walk(0, 1), walker.walk(0, 0)];
+  assert.equal(told.length, 1);
+  now = 100;
+  await Promise.all(held);
+  assert.deepEqual(told, [[0, 1, 0], [100, 0, 0]]);
+});
+
+test('a lost server is tried again only after the others', () => {
+  let now = 0;
+  const servers = new Servers(A, () => now);
+  servers.add(B, null, null);
+  assert.equal(servers.next(null), A);
+  servers.failed(A);
+  assert.equal(servers.next(A), B);
+  assert.equal(servers.pause(), 0);
+  servers.failed(B);
+  assert.ok(servers.pause() > 0);
+  now = 60_000;
+  assert.equal(servers.next(B), A);
+  servers.wanted = B;
+  assert.equal(servers.next(A), B);
+  servers.add('nonsense', null, null);
+  assert.equal(servers.known.size, 2);
+});
+
+test('frames survive any cutting of the stream, and one that is too long is refused', () => {
+  const frames = [[], [1], Array.from({ length: 300 }, (_, n) => n % 256)].map((f) => Uint8Array.from(f));
+  const wire = Uint8Array.from(frames.flatMap((frame) => [...enframe(frame)]));
+  for (const cut of [1, 3, 4, 7, 100, 1_000]) {
+    const unframer = new Unframer(300);
+    const found = [];
+    for (let at = 0; at < wire.length; at += cut) found.push(...unframer.take(wire.slice(at, at + cut)));
+    assert.deepEqual(found, frames);
+  }
+  assert.throws(() => new Unframer(299).take(wire), RangeError);
+});
+
+test('the archive of all sources is one that tar reads, and holds what re-hashes', () => {
+  const rows = JSON.parse(readFileSync(new URL('./vectors.json', import.meta.url), 'utf8'));
+  const row = rows.find((each) => each.kind === 'package');
+  const bytes = fromHex(row.hex);
+  const made = archive([{ bytes, source: readPackage(bytes, row.id) }], { sim: SIM, height: 7 });
+  const list = execFileSync('tar', ['-tf', '-'], { input: made, encoding: 'utf8' }).trim().split('\n');
+  const folder = `source/door-${row.id.slice(0, 12)}`;
+  assert.deepEqual(list, [
+    'source/MANIFEST.json', `${folder}/docs/readme.md`, `${folder}/door.rhai`,
+    `source/packages/${row.id}.package`,
+  ]);
+  const take = (path) => execFileSync('tar', ['-xOf', '-', path], { input: made });
+  assert.equal(toHex(take(list[3])), row.hex);
+  const [listed] = JSON.parse(take(list[0]).toString()).packages;
+  assert.ok(listed.verified && listed.id === row.id);
+});
+
+test('an archive takes long paths, and refuses what no archive holds', () => {
+  const path = `${'a'.repeat(120)}/${'b'.repeat(90)}`;
+  const made = tar([{ path, bytes: Uint8Array.of(1, 2, 3) }]);
+  assert.equal(execFileSync('tar', ['-tf', '-'], { input: made, encoding: 'utf8' }).trim(), path);
+  assert.throws(() => tar([{ path: 'c'.repeat(101), bytes: new Uint8Array() }]), RangeError);
+});

@@ -1,0 +1,154 @@
+// Nodes of one sim, for clients to be tested with: they decide every act at once. They stand in for
+// the network, not for the servers' rules.
+import { readFileSync } from 'node:fs';
+import { digestBytes } from '../../web/core/digest.js';
+import { fromHex, toHex } from '../../web/wire/buffer.js';
+import { decodeClient, encodeServer } from '../../web/wire/messages.js';
+import { encode, variant } from '../../web/wire/postcard.js';
+import { envelope as envelopeSchema } from '../../web/wire/types.js';
+
+const rows = JSON.parse(readFileSync(new URL('./vectors.json', import.meta.url), 'utf8'));
+const genesis = rows.find((row) => row.kind === 'genesis');
+const NOBODY = '11'.repeat(32);
+
+export const SIM = genesis.id;
+
+/** A world that all nodes share. */
+export class World {
+  constructor() {
+    this.height = 100;
+    /** Acts that were decided, by id, in order. */
+    this.decided = new Map();
+    /** @type {Map<string, Node>} */
+    this.nodes = new Map();
+    globalThis.fetch = async (url) => this.#fetch(new URL(url));
+    globalThis.WebSocket = socketsOf(this);
+  }
+
+  add(origin) {
+    const node = new Node(this, origin);
+    this.nodes.set(origin, node);
+    return node;
+  }
+
+  /** @param {URL} url */
+  async #fetch(url) {
+    const node = this.nodes.get(url.origin);
+    if (!node?.up) throw new TypeError('nobody answers');
+    const offer = { sim: SIM, name: 'plaza', server: node.key, ws: '/ws', wt: null, wasm: null };
+    return { ok: true, json: async () => offer };
+  }
+}
+
+class Node {
+  constructor(world, origin) {
+    this.world = world;
+    this.origin = origin;
+    this.key = toHex(digestBytes('a node of a test', new TextEncoder().encode(origin)));
+    this.up = true;
+    /** Takes acts, and says nothing about them. */
+    this.mute = false;
+    this.sockets = new Set();
+  }
+
+  die() {
+    this.up = false;
+    for (const socket of [...this.sockets]) socket.end(1006);
+  }
+
+  say(message) {
+    for (const socket of this.sockets) socket.receive(message);
+  }
+
+  /** @param {any} socket @param {any} message */
+  heard(socket, message) {
+    const [name, content] = variant(message);
+    if (name === 'Hello') {
+      socket.receive({ Welcome: { height: this.world.height, turns_per_second: 20 } });
+    } else if (name === 'Ping') socket.receive({ Pong: content });
+    else if (name === 'Ask') socket.receive({ Answer: { id: content.id, answer: this.#answer(content) } });
+    else if (name === 'Submit') this.#submit(socket, content);
+    else if (name === 'View') this.watching = content;
+  }
+
+  #answer({ question }) {
+    const [name, content] = variant(question);
+    if (name === 'Genesis') return { Genesis: fromHex(genesis.hex) };
+    if (name === 'Servers') return { Servers: [] };
+    if (name !== 'Receipt') return 'Unknown';
+    const found = [...this.world.decided.values()].find((each) => each.seq === content.seq);
+    if (!found) return 'Unknown';
+    return { Receipt: { act: found.signed, receipt: receiptOf(found.height), outcome: 'Ok' } };
+  }
+
+  #submit(socket, { act: signed }) {
+    const act = toHex(digestBytes('metatopia act v1', encode(envelopeSchema, signed.envelope)));
+    const known = this.world.decided.get(act);
+    if (!known) {
+      this.world.height += 1;
+      const { seq } = signed.envelope;
+      this.world.decided.set(act, { signed, seq, height: this.world.height });
+    }
+    if (this.mute) return;
+    if (known) return socket.receive({ Refused: { act, why: { Replayed: known.seq } } });
+    const { height } = this.world;
+    socket.receive({ Receipt: { act, receipt: receiptOf(height) } });
+    socket.receive({ Outcome: { act, height, outcome: 'Ok' } });
+  }
+}
+
+/** @param {number} height */
+function receiptOf(height) {
+  const header = {
+    sim: SIM, engine: 1, height, previous: NOBODY, proposer: NOBODY, round: 0, time: 5,
+    acts: NOBODY, act_count: 1, blobs: NOBODY, blob_count: 0, root: NOBODY, validators: NOBODY,
+    next_validators: NOBODY,
+  };
+  const certificate = { height, round: 0, header: NOBODY, signatures: [] };
+  return { header, certificate, place: { index: 0, count: 1, path: [] } };
+}
+
+/** What browsers call a WebSocket, to the nodes of a world. @param {World} world */
+function socketsOf(world) {
+  return class {
+    static OPEN = 1;
+
+    constructor(url, protocols) {
+      const { host } = new URL(url);
+      this.node = world.nodes.get(`http://${host}`);
+      this.readyState = 0;
+      this.protocols = protocols;
+      queueMicrotask(() => this.#open());
+    }
+
+    #open() {
+      if (!this.node?.up) return this.onerror?.(new Event('error'));
+      this.readyState = 1;
+      this.node.sockets.add(this);
+      this.onopen?.();
+      const nonce = '01'.repeat(32);
+      this.receive({ Challenge: { version: 1, sim: SIM, server: this.node.key, nonce } });
+      return undefined;
+    }
+
+    receive(message) {
+      const data = encodeServer(message).slice().buffer;
+      queueMicrotask(() => this.onmessage?.({ data }));
+    }
+
+    send(frame) {
+      const message = decodeClient(frame);
+      if (this.node.up) queueMicrotask(() => this.node.heard(this, message));
+    }
+
+    end(code) {
+      this.readyState = 3;
+      this.node?.sockets.delete(this);
+      queueMicrotask(() => this.onclose?.({ code }));
+    }
+
+    close() {
+      this.end(1000);
+    }
+  };
+}
