@@ -149,7 +149,7 @@ pub use governance::Governance;
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use metatopia_physics::Shape;
-pub use object::{AVATAR, Object, PlacedLeaf, Tile};
+pub use object::{AVATAR, Object, PlacedLeaf, TILE_METRES, Tile};
 pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError};
 pub use players::{Player, Session, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};

@@ -26,10 +26,10 @@ pub struct Object {
     pub scripts: Vec<ScriptId>,
 }
 
-/// Half of one tile's side is 16 m: tiles are squares of 32 m, the unit of state hashing.
-const TILE_METRES: i64 = 32;
+/// The side of a tile, in metres.
+pub const TILE_METRES: i64 = 32;
 
-/// A square of ground.
+/// A square of ground with sides of [`TILE_METRES`]: the unit of state hashing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tile {
     /// Counted in tiles from the origin eastwards.

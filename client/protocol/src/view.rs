@@ -71,7 +71,7 @@ pub struct View {
     /// Tiles that are out of sight: their copies may be forgotten.
     pub left: Vec<TileName>,
     /// Own avatar and what it touches, whose tiles are not told about in this view, for drawing; the
-    /// copies stay as they are.
+    /// copies stay as they are. May name what came into a tile since, and is in no copy yet.
     pub near: Vec<(ObjectId, Movement)>,
     /// Big things farther away than tiles are followed, for drawing: whole entries. What is not told
     /// again within [`FAR_TURNS_MAX`] turns is gone.

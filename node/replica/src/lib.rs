@@ -32,6 +32,7 @@ mod sessions;
 mod start;
 mod status;
 mod telling;
+pub mod views;
 
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};

@@ -17,6 +17,7 @@ use metatopia_types::{
 use crate::{
     Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Stage,
     Status, archive::Archive, ledger::Ledger, mempool::Origin, outbox::Outbox, sessions::Demand,
+    views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -69,6 +70,7 @@ pub struct Replica {
     decided: VecDeque<(Arc<Decision>, Position)>,
     applying: Option<(Arc<Decision>, Position)>,
     pub(crate) sessions: Sessions,
+    pub(crate) views: Views,
     outbox: Outbox<Effect>,
     /// Nothing about decided turns is told before the log is durable up to here.
     barrier: Position,
@@ -111,6 +113,7 @@ impl Replica {
         let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
         let server = config.agreement.signer.public();
         let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
+        let views = Views::new(world.height(), config.turns_per_second);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
         let height = world.height();
         let mut archive = Archive::default();
@@ -126,6 +129,7 @@ impl Replica {
             decided: VecDeque::new(),
             applying: None,
             sessions,
+            views,
             outbox: Outbox::default(),
             barrier: Position::START,
             archive,
@@ -165,7 +169,10 @@ impl Replica {
             }
             Input::PeerFrame { from, frame } => self.peer_frame(now, from, &frame),
             Input::ClientUp(client) => self.sessions.connected(client),
-            Input::ClientDown(client) => self.sessions.disconnected(client),
+            Input::ClientDown(client) => {
+                self.sessions.disconnected(client);
+                self.views.forget(client);
+            }
             Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
             Input::Loaded { reader: Reader::Peer(to), decisions } => {
@@ -251,7 +258,10 @@ impl Replica {
                 SessionEffect::Send { client, delivery, frame } => {
                     Effect::ToClient { client, delivery, frame }
                 }
-                SessionEffect::Close { client, why } => Effect::CloseClient { client, why },
+                SessionEffect::Close { client, why } => {
+                    self.views.forget(client);
+                    Effect::CloseClient { client, why }
+                }
             };
             self.release(self.barrier, effect);
         }
@@ -324,6 +334,9 @@ impl Replica {
             let stage = Stage::Decided { height: self.height };
             self.effects.push_back(Effect::Traced { act: id, stage });
         }
+        if let Some(of) = self.height.minus(limits::ROOT_LAG) {
+            self.tell_proofs(of);
+        }
         self.decided.push_back((decision, after));
     }
 
@@ -377,6 +390,7 @@ impl Replica {
         self.get_ready();
         self.sessions.turn();
         self.tell_scenes(height);
+        self.tell_views(result);
         self.tell_chat(result);
         let applied =
             consensus::Applied { height, root: result.root, validators: result.validators.clone() };
@@ -448,6 +462,11 @@ impl Replica {
             None => {}
             Some(Demand::Submit(submission)) => self.submit(client, *submission),
             Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),
+            Some(Demand::View(watching)) => self.watch(client, watching.as_deref()),
+            Some(Demand::Seen(number)) => {
+                let fault = self.views.seen(client, number).err();
+                self.end_for(client, fault);
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use metatopia_math::Stream;
 use metatopia_protocol::{
     Challenge, ClientMessage, Goodbye, Hello, Question, ServerMessage, Submission, VERSION,
-    Welcome, decode_client, encode_server,
+    Watching, Welcome, decode_client, encode_server,
 };
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
@@ -67,6 +67,10 @@ pub enum Demand {
         /// The question.
         question: Question,
     },
+    /// Send views in this way, or no more.
+    View(Option<Box<Watching>>),
+    /// The view of this number was taken in.
+    Seen(u32),
 }
 
 #[derive(Debug)]
@@ -208,7 +212,10 @@ impl Sessions {
                 }
                 None
             }
-            (Stage::Open(_), ClientMessage::View(_) | ClientMessage::Seen { .. }) => None,
+            (Stage::Open(_), ClientMessage::View(watching)) => {
+                Some(Demand::View(watching.map(Box::new)))
+            }
+            (Stage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
             (Stage::Open(_), ClientMessage::Watch { scenes }) => {
                 state.watching = scenes;
                 None
@@ -273,7 +280,11 @@ impl Sessions {
 
     /// Tells a client something.
     pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
-        let frame = encode_server(message);
+        self.forward(client, delivery, encode_server(message));
+    }
+
+    /// Tells a client something that is encoded already.
+    pub fn forward(&mut self, client: ClientId, delivery: Delivery, frame: Vec<u8>) {
         self.out.push(SessionEffect::Send { client, delivery, frame });
     }
 

@@ -1,11 +1,13 @@
 //! What clients are told without asking: what they see and what they hear.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{ChatLine, Scene, SceneObject, ScenePlayer, ServerMessage};
+use metatopia_protocol::{
+    ChatLine, Goodbye, Scene, SceneObject, ScenePlayer, ServerMessage, Watching,
+};
 use metatopia_sim::{Applied, NEARBY, Seen, Shape};
-use metatopia_types::Height;
+use metatopia_types::{Height, limits::ROOT_LAG};
 
-use crate::{Delivery, Replica, replica::SCENE_TURNS};
+use crate::{ClientId, Delivery, Replica, replica::SCENE_TURNS, views::ViewFault};
 
 /// How far an avatar sees, in whole metres.
 pub(crate) const SIGHT: i32 = 24;
@@ -37,6 +39,44 @@ impl Replica {
         for (client, scene) in scenes {
             let message = ServerMessage::Scene(Box::new(scene));
             self.sessions.send(client, Delivery::Latest, &message);
+        }
+    }
+
+    /// A client wants to watch, or no more.
+    pub(crate) fn watch(&mut self, client: ClientId, watching: Option<&Watching>) {
+        if let Some(key) = self.sessions.key(client) {
+            let fault = self.views.watch(client, key, watching).err();
+            self.end_for(client, fault);
+        }
+    }
+
+    /// Ends a session whose client said what it must not.
+    pub(crate) fn end_for(&mut self, client: ClientId, fault: Option<ViewFault>) {
+        if fault.is_some() {
+            self.sessions.end(client, Goodbye::BadFrame);
+        }
+    }
+
+    /// What clients see after a turn, and what is proved of earlier ones.
+    pub(crate) fn tell_views(&mut self, result: &Applied) {
+        let Some(world) = self.world.as_deref() else {
+            return;
+        };
+        for (client, frame) in self.views.turn(world, result) {
+            self.sessions.forward(client, Delivery::Reliable, frame);
+        }
+        // On a server that lags, the header that proves this turn is decided already.
+        self.tell_proofs(result.height);
+    }
+
+    /// Proves the copies of a height, if the header that states its root is decided.
+    pub(crate) fn tell_proofs(&mut self, of: Height) {
+        let Some(decision) = self.agreement.decision(of.plus(ROOT_LAG)) else {
+            return;
+        };
+        let (header, certificate) = (&decision.turn.header, &decision.certificate);
+        for (client, frame) in self.views.prove(of, header, certificate) {
+            self.sessions.forward(client, Delivery::Reliable, frame);
         }
     }
 

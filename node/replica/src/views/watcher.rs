@@ -1,0 +1,356 @@
+//! One client that watches: what it has, what it may be sent, and its next view.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::{
+    BYTES_PER_SECOND, FAR_TURNS_MAX, TileName, TileUpdate, UNSEEN_MAX, View, Watching,
+};
+use metatopia_sim::{Tile, World};
+use metatopia_types::{Emote, Height, Movement, ObjectId, PublicKey, wire};
+
+use super::{
+    bucket::Bucket,
+    sight::{Copied, Sight, Watched},
+    stamps::Stamps,
+    tile_name,
+};
+
+/// Bytes of tiles in one view, after which no other tile is begun.
+pub const VIEW_BYTES_MAX: usize = 64 * 1_024;
+
+/// Bytes of one update of a tile. Who missed more gets the whole tile anew, in pieces.
+pub const UPDATE_BYTES_MAX: usize = 64 * 1_024;
+
+/// Bytes of a whole tile that are sent at once: as many as the bucket has, but at least and at most
+/// so many. So a tile that costs more than a second's bytes holds nothing up for long.
+pub const PIECE_BYTES: core::ops::RangeInclusive<usize> = 1_024..=32 * 1_024;
+
+/// Bodies that touch the own avatar and are told about while their tiles have to wait.
+pub const NEAR_MAX: usize = 8;
+
+/// Big things beyond the tiles: in turns, how often they are looked at.
+pub const FAR_TURNS: u64 = 20;
+
+/// Big things in one view.
+pub const FAR_MAX: usize = 16;
+
+/// How far away big things are shown, in whole metres from their nearest side.
+pub const FAR_SIGHT: i32 = 256;
+
+/// Who reaches so many metres from its centre counts as big.
+pub const FAR_REACH: i32 = 4;
+
+/// Entries of later heights than the server's own are waited for so many turns: a client that comes
+/// from a server that is ahead.
+const AHEAD_MAX: u64 = 200;
+
+/// What of the bytes of a client at most goes to `near`, and to proofs: a quarter each.
+const SHARE: u32 = 4;
+
+/// What all clients are shown of one turn, worked out once.
+pub(super) struct Turn<'a> {
+    pub(super) world: &'a World,
+    pub(super) stamps: &'a Stamps,
+    pub(super) height: Height,
+    pub(super) gestures: Vec<(Tile, ObjectId, Emote)>,
+    /// Big things, with their tile, centre and reach.
+    pub(super) large: Vec<(Tile, ObjectId, Vec2, Fx)>,
+}
+
+/// How a client watches.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    turns_apart: u64,
+    pub(super) proofs: bool,
+    at: Option<Vec2>,
+    all: Bucket,
+    near: Bucket,
+    pub(super) proving: Bucket,
+    sight: Sight,
+    left: Vec<TileName>,
+    /// Big things that were told about, and when.
+    far: BTreeMap<ObjectId, Height>,
+    far_waiting: Option<Height>,
+    /// Bytes of the view being made that were taken off already.
+    charged: usize,
+}
+
+/// The numbers of a session's views, which go on when the client asks to watch anew.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    pub(super) sent: u32,
+    pub(super) seen: u32,
+}
+
+/// Something to tell, and how urgent it is.
+struct Urgent {
+    urgency: u64,
+    /// None stands for the big things far away.
+    tile: Option<Tile>,
+}
+
+impl Watcher {
+    pub(super) fn new(watching: &Watching, turns_per_second: u32) -> Self {
+        let bytes =
+            watching.bytes_per_second.clamp(*BYTES_PER_SECOND.start(), *BYTES_PER_SECOND.end());
+        let mut sight = Sight::default();
+        for (tile, height) in &watching.have {
+            let tile = Tile { x: i64::from(tile.x), y: i64::from(tile.y) };
+            let copy = Some(Copied::whole(*height));
+            sight.tiles.insert(tile, Watched { copy, ..Watched::default() });
+        }
+        Self {
+            turns_apart: u64::from(watching.turns_apart.max(1)),
+            proofs: watching.proofs,
+            at: watching.at,
+            all: Bucket::new(bytes, turns_per_second),
+            near: Bucket::new(bytes / SHARE, turns_per_second),
+            proving: Bucket::new(bytes / SHARE, turns_per_second),
+            sight,
+            left: Vec::new(),
+            far: BTreeMap::new(),
+            far_waiting: None,
+            charged: 0,
+        }
+    }
+
+    /// Takes the bytes of a proof off what may be sent.
+    pub(super) fn spend_on_proof(&mut self, bytes: usize) {
+        self.proving.spend(bytes);
+        self.all.spend(bytes);
+    }
+
+    /// Tiles of which the client has exactly what they are now.
+    pub(super) fn exact<'a>(&'a self, turn: &'a Turn<'_>) -> impl Iterator<Item = Tile> + 'a {
+        let tiles = self.sight.tiles.iter();
+        tiles.filter(|(tile, watched)| !is_stale(turn, **tile, watched)).map(|(tile, _)| *tile)
+    }
+
+    /// The view after a turn, if one is due and may be sent.
+    pub(super) fn view(
+        &mut self,
+        turn: &Turn<'_>,
+        key: &PublicKey,
+        numbers: &mut Numbers,
+    ) -> Option<View> {
+        for bucket in [&mut self.all, &mut self.near, &mut self.proving] {
+            bucket.turn();
+        }
+        let unseen = numbers.sent - numbers.seen;
+        if unseen >= UNSEEN_MAX || !turn.height.0.is_multiple_of(self.turns_apart) {
+            return None;
+        }
+        let me = turn.world.avatar(key);
+        let place = me.and_then(|me| turn.world.place(me)).or(self.at);
+        let center = place.unwrap_or(turn.world.parameters().avatar.spawn);
+        self.left.extend(self.sight.look(center).into_iter().map(tile_name));
+        numbers.sent += 1;
+        let (tiles, far) = self.tell(turn, center);
+        let near = self.tell_near(turn, me);
+        let seen = |tile: &Tile| self.sight.tiles.contains_key(tile);
+        let gestures = turn.gestures.iter().filter(|(tile, ..)| seen(tile));
+        let view = View {
+            number: numbers.sent,
+            height: turn.height,
+            tick: turn.world.tick(),
+            me,
+            tiles,
+            left: core::mem::take(&mut self.left),
+            near,
+            far,
+            gestures: gestures.map(|(_, id, emote)| (*id, *emote)).collect(),
+        };
+        Some(view)
+    }
+
+    /// Takes the bytes of a frame off what may be sent, but for its tiles and what is far: they
+    /// were taken off one by one.
+    pub(super) fn spend_on_frame(&mut self, bytes: usize) {
+        self.all.spend(bytes.saturating_sub(core::mem::take(&mut self.charged)));
+    }
+
+    /// The tiles and big things that the bytes suffice for, the most urgent first.
+    fn tell(&mut self, turn: &Turn<'_>, center: Vec2) -> (Vec<TileUpdate>, Vec<Vec<u8>>) {
+        let (mut tiles, mut far, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for Urgent { tile, .. } in self.urgent(turn, center) {
+            if !self.all.is_open() || bytes >= VIEW_BYTES_MAX {
+                break;
+            }
+            let Some(tile) = tile else {
+                far = self.tell_far(turn, center);
+                continue;
+            };
+            let room = self.all.bytes();
+            let Some(watched) = self.sight.tiles.get_mut(&tile) else {
+                continue;
+            };
+            let update = tell_tile(turn, tile, watched, room);
+            let cost = wire::encode(&update).len();
+            self.charge(cost);
+            bytes += cost;
+            tiles.push(update);
+        }
+        (tiles, far)
+    }
+
+    fn charge(&mut self, bytes: usize) {
+        self.all.spend(bytes);
+        self.charged += bytes;
+    }
+
+    /// What there is to tell, the most urgent first: waiting counts by nearness, so that the own
+    /// tile comes first, and none waits for ever.
+    fn urgent(&mut self, turn: &Turn<'_>, center: Vec2) -> Vec<Urgent> {
+        let mut urgent = Vec::new();
+        for (tile, watched) in &mut self.sight.tiles {
+            if !is_due(turn, *tile, watched) {
+                watched.waiting = None;
+                continue;
+            }
+            let since = *watched.waiting.get_or_insert(turn.height);
+            let urgency = (turn.height.0 - since.0 + 1).saturating_mul(watched.weight);
+            urgent.push(Urgent { urgency, tile: Some(*tile) });
+        }
+        let looks = turn.height.0 / self.turns_apart;
+        if looks.is_multiple_of((FAR_TURNS / self.turns_apart).max(1))
+            && self.far_waiting.is_none()
+            && self.far_due(turn, center).next().is_some()
+        {
+            self.far_waiting = Some(turn.height);
+        }
+        if let Some(since) = self.far_waiting {
+            urgent.push(Urgent { urgency: turn.height.0 - since.0, tile: None });
+        }
+        urgent.sort_by_key(|urgent| core::cmp::Reverse(urgent.urgency));
+        urgent
+    }
+
+    /// Big things outside of the watched tiles that changed or were told long ago, those that were
+    /// told least lately first.
+    fn far_due<'a>(
+        &'a self,
+        turn: &'a Turn<'_>,
+        center: Vec2,
+    ) -> impl Iterator<Item = (Height, ObjectId)> + 'a {
+        let near = move |(.., place, reach): &(Tile, ObjectId, Vec2, Fx)| {
+            center.distance(*place).saturating_sub(*reach) <= Fx::from_int(FAR_SIGHT)
+        };
+        let outside = turn.large.iter().filter(|(tile, ..)| !self.sight.tiles.contains_key(tile));
+        outside.filter(move |large| near(large)).filter_map(|(tile, id, ..)| {
+            let told = self.far.get(id).copied().unwrap_or_default();
+            let changed = turn.stamps.changed_entry(*tile, *id) > told;
+            let due = changed || turn.height >= told.plus(FAR_TURNS_MAX / 2);
+            (due || !self.far.contains_key(id)).then_some((told, *id))
+        })
+    }
+
+    fn tell_far(&mut self, turn: &Turn<'_>, center: Vec2) -> Vec<Vec<u8>> {
+        let mut due: Vec<(Height, ObjectId)> = self.far_due(turn, center).collect();
+        due.sort_unstable();
+        due.truncate(FAR_MAX);
+        self.far_waiting = None;
+        // Who is gone or near by now is forgotten when the client forgets it, too.
+        self.far.retain(|_, told| told.plus(FAR_TURNS_MAX) > turn.height);
+        let mut entries = Vec::new();
+        for (_, id) in due {
+            let Some((_, entry)) = turn.world.entry(id).filter(|_| self.all.is_open()) else {
+                continue;
+            };
+            self.charge(entry.len());
+            self.far.insert(id, turn.height);
+            entries.push(entry.to_vec());
+        }
+        entries
+    }
+
+    /// The own avatar and what touches it, if their tiles had to wait.
+    fn tell_near(&mut self, turn: &Turn<'_>, me: Option<ObjectId>) -> Vec<(ObjectId, Movement)> {
+        let waits = |id: ObjectId| {
+            let (tile, _) = turn.world.entry(id)?;
+            let watched = self.sight.tiles.get(&tile).filter(|tile| tile.waiting.is_some())?;
+            Some((tile, watched.copy.filter(|copy| id <= copy.through)?))
+        };
+        let Some(me) = me.filter(|me| self.near.is_open() && waits(*me).is_some()) else {
+            return Vec::new();
+        };
+        let touching = turn.world.touching(me).into_iter().take(NEAR_MAX);
+        let near: Vec<(ObjectId, Movement)> = core::iter::once(me)
+            .chain(touching)
+            .filter_map(|id| {
+                let (tile, copy) = waits(id)?;
+                Some((id, turn.stamps.movement(turn.world, tile, id, copy.height)?))
+            })
+            .collect();
+        self.near.spend(wire::encode(&near).len());
+        near
+    }
+}
+
+/// Is a copy anything but what the tile is now?
+fn is_stale(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
+    let current = |copy: Copied| {
+        copy.is_whole()
+            && copy.height <= turn.height
+            && turn.stamps.changed(tile) <= copy.height
+            && turn.stamps.reaches(tile, copy.height)
+    };
+    !watched.copy.is_some_and(current)
+}
+
+/// Can the client be told something of a tile?
+fn is_due(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
+    let ahead =
+        |copy: Copied| copy.height > turn.height && copy.height <= turn.height.plus(AHEAD_MAX);
+    is_stale(turn, tile, watched) && !watched.copy.is_some_and(ahead)
+}
+
+/// What a client is told of a tile: what it missed, or a piece of the whole.
+fn tell_tile(turn: &Turn<'_>, tile: Tile, watched: &mut Watched, room: usize) -> TileUpdate {
+    watched.waiting = None;
+    let known = watched
+        .copy
+        .filter(|copy| copy.height <= turn.height && turn.stamps.reaches(tile, copy.height));
+    let missed = known.map(|copy| {
+        let update = turn.stamps.update(turn.world, tile, copy.height, copy.through);
+        (update, copy.through)
+    });
+    let fits = |(update, _): &(TileUpdate, ObjectId)| {
+        update.entries.iter().map(Vec::len).sum::<usize>()
+            + update.moved.len() * MOVEMENT_BYTES
+            + update.gone.len() * ID_BYTES
+            <= UPDATE_BYTES_MAX
+    };
+    let (mut update, mut through) =
+        missed.filter(fits).unwrap_or_else(|| (nothing(tile), ObjectId(0)));
+    if through.0 < u64::MAX {
+        let room = room.clamp(*PIECE_BYTES.start(), *PIECE_BYTES.end());
+        let (told, mut bytes) = (through, 0);
+        for (id, entry) in turn.world.entries(tile).filter(|(id, _)| *id > told) {
+            update.more = bytes >= room;
+            if update.more {
+                break;
+            }
+            bytes += entry.len();
+            update.entries.push(entry.to_vec());
+            through = id;
+        }
+        if !update.more {
+            through = ObjectId(u64::MAX);
+        }
+    }
+    watched.copy = Some(Copied { height: turn.height, through });
+    update
+}
+
+/// Most bytes of a movement with its id.
+const MOVEMENT_BYTES: usize = 48;
+
+/// Most bytes of an id.
+const ID_BYTES: usize = 10;
+
+/// The beginning of a whole tile.
+fn nothing(tile: Tile) -> TileUpdate {
+    let (entries, moved, gone) = (Vec::new(), Vec::new(), Vec::new());
+    TileUpdate { tile: tile_name(tile), since: None, entries, moved, gone, more: false }
+}

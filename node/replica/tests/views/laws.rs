@@ -1,0 +1,215 @@
+//! The laws that hold whatever happens.
+
+use std::collections::BTreeMap;
+
+use metatopia_protocol::TileName;
+use metatopia_types::{Act, Emote};
+use proptest::prelude::*;
+
+use crate::{
+    person::Person,
+    town::{Town, at},
+};
+
+/// What may happen in a turn.
+#[derive(Debug, Clone)]
+enum Event {
+    Act(u8, Act),
+    /// A client begins to read so many frames a turn.
+    Pace(usize, usize),
+    /// A client loses its session and goes to a server.
+    Move(usize, usize),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let heading = (-1_i32..=1, -1_i32..=1).prop_map(|(x, y)| Act::Walk { heading: at(x, y) });
+    let login =
+        (1_u8..6).prop_map(|n| Act::Login { name: format!("p{n}"), look: Default::default() });
+    let act = prop_oneof![
+        6 => heading,
+        3 => login,
+        1 => Just(Act::Leave),
+        1 => Just(Act::Emote(Emote::Wave)),
+    ];
+    prop_oneof![
+        8 => (1_u8..6, act).prop_map(|(n, act)| Event::Act(n, act)),
+        2 => (0_usize..3, 0_usize..5).prop_map(|(who, frames)| Event::Pace(who, frames)),
+        1 => (0_usize..3, 0_usize..2).prop_map(|(who, server)| Event::Move(who, server)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn copies_are_exact_at_the_heights_they_are_of_whatever_happens(
+        events in prop::collection::vec(prop::collection::vec(event(), 0..3), 150),
+        budgets in prop::array::uniform3(prop_oneof![Just(2_000_u32), 2_000_u32..400_000]),
+        apart in 1_u16..6,
+        lag in 0_usize..6,
+    ) {
+        let mut town = Town::new(150, &[0, lag]);
+        let mut people: Vec<Person> =
+            (1..).zip(budgets).map(|(n, budget)| Person::new(n, budget)).collect();
+        people[2].watching.turns_apart = apart;
+        let (mut paces, mut clients) = ([9_usize, 2, 9], 100_u64);
+        (1..4).for_each(|n| town.login(n));
+        people.iter_mut().for_each(|person| person.enter(&mut town, 0, person.n.into()));
+        for turn in events {
+            for event in turn {
+                match event {
+                    Event::Act(n, act) => town.act(n, act),
+                    Event::Pace(who, frames) => paces[who] = frames,
+                    Event::Move(who, server) => {
+                        clients += 1;
+                        people[who].enter(&mut town, server, clients);
+                    }
+                }
+            }
+            let frames = town.play();
+            for (person, pace) in people.iter_mut().zip(paces) {
+                person.deliver(&frames);
+                person.read(&mut town, pace);
+            }
+        }
+        for person in &people {
+            let all: u64 = person.views.len() as u64;
+            prop_assert!(all > 0 || paces[usize::from(person.n) - 1] == 0);
+        }
+    }
+}
+
+#[test]
+fn whoever_reads_and_has_bytes_gets_all_that_is_in_sight_and_proof_of_it() {
+    let mut town = Town::new(200, &[0]);
+    let mut person = Person::new(1, 400_000);
+    town.login(1);
+    person.enter(&mut town, 0, 1);
+    for _ in 0..100 {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 10);
+    }
+    assert!(person.is_current(&town));
+    assert!(person.copies.len() >= 9, "{}", person.copies.len());
+    assert!(person.proven > 100, "{} leaves", person.proven);
+    let me = town.servers[0].avatar(1);
+    assert!(me.is_some() && person.views.last().is_some_and(|view| view.me == me));
+    let far = person.views.iter().flat_map(|view| &view.far).count();
+    assert!(far >= 1, "the tower is far away and big");
+    let heights = person.views.windows(2).filter(|two| two[1].height != two[0].height.plus(1));
+    assert_eq!(heights.count(), 0, "a view every turn");
+}
+
+#[test]
+fn a_slow_reader_gets_fewer_views_and_the_newest_state_when_it_reads_again() {
+    let mut town = Town::new(100, &[0]);
+    let mut person = Person::new(1, 400_000);
+    town.login(1);
+    person.enter(&mut town, 0, 1);
+    for turn in 0..200 {
+        let frames = town.play();
+        person.deliver(&frames);
+        if turn % 50 == 49 {
+            person.read(&mut town, 100);
+            let frames = town.play();
+            person.deliver(&frames);
+            person.read(&mut town, 100);
+            let last = person.views.last().expect("it has seen some");
+            assert_eq!(last.height, town.height(), "what comes next is the newest");
+            assert!(person.is_current(&town));
+        }
+    }
+    assert!(person.views.len() < 50, "{}", person.views.len());
+}
+
+#[test]
+fn a_client_that_resumes_is_told_what_it_missed_and_not_the_whole() {
+    let mut town = Town::new(200, &[0, 0]);
+    let mut person = Person::new(1, 400_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    let follow = |person: &mut Person, town: &mut Town, turns: u32| {
+        let before = person.bytes;
+        for _ in 0..turns {
+            let frames = town.play();
+            person.deliver(&frames);
+            person.read(town, 100);
+        }
+        assert!(person.is_current(town));
+        person.bytes - before
+    };
+    let first = follow(&mut person, &mut town, 40);
+    person.enter(&mut town, 1, 2);
+    let again = follow(&mut person, &mut town, 40);
+    let whole = person.views.iter().rev().take(40).flat_map(|view| &view.tiles);
+    assert_eq!(whole.filter(|update| update.since.is_none()).count(), 0);
+    assert!(again < first, "{again} bytes after {first}");
+}
+
+#[test]
+fn no_client_gets_more_than_its_bytes_and_one_second_and_one_update_in_advance() {
+    for budget in [2_000_u32, 8_000, 40_000] {
+        let mut town = Town::new(300, &[0]);
+        let mut person = Person::new(1, budget);
+        (1..20).for_each(|n| town.login(n));
+        person.enter(&mut town, 0, 1);
+        for turn in 0..600_u64 {
+            for n in 1..20 {
+                if (turn + u64::from(n)) % 15 == 0 {
+                    let heading =
+                        at(i32::from(n) % 3 - 1, (turn / 15 + u64::from(n)) as i32 % 3 - 1);
+                    town.act(n, Act::Walk { heading });
+                }
+            }
+            let frames = town.play();
+            person.deliver(&frames);
+            person.read(&mut town, 100);
+            let most = u64::from(budget) * (turn + 1) / 20 + u64::from(budget) + 12_000;
+            assert!(person.bytes as u64 <= most, "{} bytes in {turn} turns", person.bytes);
+        }
+        // And it gets most of what it may.
+        let wanted = u64::from(budget) * 30;
+        assert!(budget > 8_000 || person.bytes as u64 * 10 > wanted * 7, "{}", person.bytes);
+    }
+}
+
+#[test]
+fn no_tile_in_sight_starves() {
+    let mut town = Town::new(300, &[0]);
+    let mut person = Person::new(1, 6_000);
+    (1..25).for_each(|n| town.login(n));
+    person.enter(&mut town, 0, 1);
+    // Updates of other tiles since each tile was told.
+    let (mut waited, mut most): (BTreeMap<TileName, usize>, usize) = (BTreeMap::new(), 0);
+    for turn in 0..1_500_u64 {
+        for n in 2..25 {
+            if (turn + u64::from(n)) % 15 == 0 {
+                let way = |by: u64| ((turn / 90 + u64::from(n) * by) % 3) as i32 - 1;
+                town.act(n, Act::Walk { heading: at(way(1), way(7)) });
+            }
+        }
+        let frames = town.play();
+        person.deliver(&frames);
+        let before = person.views.len();
+        person.read(&mut town, 100);
+        for update in person.views[before..].iter().flat_map(|view| &view.tiles) {
+            for (tile, count) in &mut waited {
+                *count = if *tile == update.tile { 0 } else { *count + 1 };
+            }
+            waited.entry(update.tile).or_default();
+        }
+        // A tile that did not change since has nothing to be told.
+        let now = &town.history[&town.height()];
+        for (name, count) in &mut waited {
+            let copy = &person.copies[name];
+            let then = &town.history[&copy.height];
+            let tile = crate::person::tile(*name);
+            if copy.whole && now.get(&tile) == then.get(&tile) {
+                *count = 0;
+            }
+            most = most.max(*count);
+        }
+    }
+    assert!(waited.len() >= 9, "{}", waited.len());
+    assert!(most <= 60, "{most} updates of others before one's own");
+}

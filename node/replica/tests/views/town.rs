@@ -1,0 +1,239 @@
+//! A town to look at: things that roll, jump between tiles and change their signs, and walkers.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_replica::views::Views;
+use metatopia_scripting::{
+    Author, Call, Draft, EventKind, Handler, Package, Part, ScriptError, State,
+};
+use metatopia_sim::{
+    Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
+};
+use metatopia_types::{
+    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look,
+    Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey, Turn,
+    ValidatorsId,
+};
+
+pub(crate) fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+pub(crate) fn at(x: i32, y: i32) -> Vec2 {
+    Vec2::new(Fx::from_int(x), Fx::from_int(y))
+}
+
+/// A script that jumps to and fro between two tiles, and one that writes the time on itself.
+struct Restless(PackageId);
+
+impl Handler for Restless {
+    fn package(&self) -> PackageId {
+        self.0
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        kind == EventKind::Tick
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+        let (tick, id) = (call.view.tick().0, call.object.0);
+        let mut part = Part { gas: 1, ..Part::default() };
+        if (tick + id * 7).is_multiple_of(41) {
+            part.own.pos = Some(at((tick % 3) as i32 * 24 - 24, id as i32 % 50 - 25));
+        }
+        if (tick + id).is_multiple_of(29) {
+            part.own.text = Some(format!("tick {tick}"));
+        }
+        Ok(part)
+    }
+}
+
+fn thing(at: Vec2, half: i32, motion: Motion, scripts: Vec<ScriptSpec>) -> ObjectSpec {
+    let half = Vec2::new(Fx::from_ratio(half.into(), 2), Fx::from_ratio(half.into(), 2));
+    ObjectSpec {
+        kind: "thing".to_owned(),
+        name: "a thing with a long name".to_owned(),
+        owner: None,
+        look: Look::default(),
+        text: String::new(),
+        body: BodySpec::new(Shape::Rect { half }, motion, at),
+        scripts,
+    }
+}
+
+/// A town with so many things at rest, and its walkers.
+pub(crate) fn genesis(things: i32) -> (Genesis, Tools) {
+    let package = Package::build(Draft {
+        name: "restless".to_owned(),
+        version: "1.0.0".to_owned(),
+        entry: "main.rhai".to_owned(),
+        files: BTreeMap::from([("main.rhai".to_owned(), b"fn on_start() {}\n".to_vec())]),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        authors: vec![Author { name: "A Tester".to_owned(), key: None }],
+        ..Draft::default()
+    })
+    .expect("a package");
+    let id = package.id();
+    let script = || vec![ScriptSpec { package: id, state: State::default() }];
+    let restless = (0..6).map(|n| thing(at(n * 9 - 27, 40), 1, Motion::Kinematic, script()));
+    let grid = (0..things).map(|n| {
+        let place = at(n % 24 * 5 - 60, n / 24 * 5 - 60);
+        thing(place, 1, if n % 3 == 0 { Motion::Dynamic } else { Motion::Static }, Vec::new())
+    });
+    let tower = thing(at(150, 0), 20, Motion::Static, Vec::new());
+    let genesis = Genesis {
+        name: "town".to_owned(),
+        engine: ENGINE,
+        parameters: Parameters::default(),
+        admins: BTreeSet::from([key(100).public()]),
+        validators: BTreeMap::from([(key(200).public(), Contact::default())]),
+        packages: BTreeMap::from([(id, package.encode())]),
+        objects: restless.chain(grid).chain([tower]).collect(),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        asset_licence: "CC-BY-SA-4.0".to_owned(),
+    };
+    let ports: BTreeMap<PackageId, Arc<dyn Handler>> =
+        BTreeMap::from([(id, Arc::new(Restless(id)) as Arc<dyn Handler>)]);
+    (genesis, Tools { ports, ..Tools::new(Arc::new(Ed25519)) })
+}
+
+/// The entries of a tile after some turn.
+pub(crate) type Entries = BTreeMap<ObjectId, Vec<u8>>;
+
+/// Every entry after some turn.
+pub(crate) type Snapshot = BTreeMap<Tile, Entries>;
+
+/// The turns of a town, its history, and its servers.
+pub(crate) struct Town {
+    seqs: BTreeMap<u8, u64>,
+    acts: Vec<SignedEnvelope>,
+    turns: Vec<Turn>,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) history: BTreeMap<Height, Snapshot>,
+    pub(crate) headers: BTreeMap<Height, Header>,
+}
+
+/// One server, which may lag.
+pub(crate) struct Server {
+    pub(crate) world: World,
+    pub(crate) views: Views,
+    lag: usize,
+}
+
+impl Town {
+    /// Servers that apply each turn so many turns late; the first one never lags.
+    pub(crate) fn new(things: i32, lags: &[usize]) -> Self {
+        let (genesis, tools) = genesis(things);
+        let world = World::genesis(&genesis, &tools).expect("a good genesis");
+        let server = |lag: &usize| Server {
+            world: world.clone(),
+            views: Views::new(world.height(), 20),
+            lag: *lag,
+        };
+        Self {
+            seqs: BTreeMap::new(),
+            acts: Vec::new(),
+            turns: Vec::new(),
+            servers: lags.iter().map(server).collect(),
+            history: BTreeMap::new(),
+            headers: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn height(&self) -> Height {
+        self.servers[0].world.height()
+    }
+
+    pub(crate) fn act(&mut self, n: u8, act: Act) {
+        let (sim, last_valid) = (self.servers[0].world.sim(), self.height().plus(100));
+        let seq = self.seqs.entry(n).or_default();
+        *seq += 1;
+        let (author, lane, seq) = (key(n).public(), Lane(1), Seq(*seq));
+        let envelope = Envelope { sim, author, lane, seq, last_valid, act };
+        self.acts.push(envelope.sign(&key(n)));
+    }
+
+    pub(crate) fn login(&mut self, n: u8) {
+        self.act(n, Act::Login { name: format!("walker {n}"), look: Look::default() });
+    }
+
+    /// Decides the acts so far as a turn. Gives the frames that the servers send, by server.
+    pub(crate) fn play(&mut self) -> Vec<Vec<(metatopia_replica::ClientId, Vec<u8>)>> {
+        let turn = self.turn();
+        self.turns.push(turn);
+        let mut frames = Vec::new();
+        for server in &mut self.servers {
+            let next = server.world.height().0 as usize;
+            let due = next + server.lag < self.turns.len();
+            let turn = self.turns.get(next).filter(|_| due);
+            frames.push(turn.map(|turn| server.play(turn, &self.headers)).unwrap_or_default());
+        }
+        let (height, world) = (self.height(), &self.servers[0].world);
+        let all = world.objects().filter_map(|seen| Some((seen.id, world.entry(seen.id)?)));
+        let mut snapshot = Snapshot::new();
+        for (id, (tile, entry)) in all {
+            snapshot.entry(tile).or_default().insert(id, entry.to_vec());
+        }
+        self.history.insert(height, snapshot);
+        frames
+    }
+
+    fn turn(&mut self) -> Turn {
+        let body = Body::new(core::mem::take(&mut self.acts), Vec::new()).expect("a small turn");
+        let height = self.height().plus(1);
+        let (acts, act_count) = body.acts_root();
+        let (blobs, blob_count) = body.blobs_root();
+        let world = &self.servers[0].world;
+        let header = Header {
+            sim: world.sim(),
+            engine: ENGINE,
+            height,
+            previous: HeaderId::default(),
+            proposer: key(200).public(),
+            round: Round(0),
+            time: Millis(1_700_000_000_000 + 50 * height.0),
+            acts,
+            act_count,
+            blobs,
+            blob_count,
+            // The root that the header two heights later states; kept here by the state's height.
+            root: world.root(),
+            validators: ValidatorsId::default(),
+            next_validators: ValidatorsId::default(),
+        };
+        self.headers.insert(world.height(), header.clone());
+        Turn { header, body }
+    }
+}
+
+impl Server {
+    fn play(
+        &mut self,
+        turn: &Turn,
+        headers: &BTreeMap<Height, Header>,
+    ) -> Vec<(metatopia_replica::ClientId, Vec<u8>)> {
+        let applied: Applied = self.world.apply(turn, &Serial);
+        let mut frames = self.views.turn(&self.world, &applied);
+        let of = Height(applied.height.0.saturating_sub(2));
+        if let Some(header) = headers.get(&of) {
+            let certificate = Certificate {
+                height: of.plus(2),
+                round: Round(0),
+                header: header.id(),
+                signatures: Vec::new(),
+            };
+            frames.extend(self.views.prove(of, header, &certificate));
+        }
+        frames
+    }
+
+    pub(crate) fn avatar(&self, n: u8) -> Option<ObjectId> {
+        let key: PublicKey = key(n).public();
+        self.world.avatar(&key)
+    }
+}
