@@ -34,8 +34,8 @@ export function buildPanel(page) {
   const items = PALETTE.map((entry) => {
     const sample = el('i', { class: `sample${entry.round ? ' round' : ''}` });
     sample.style.background = toHex(entry.color);
-    sample.style.width = `${Math.min(34, 12 + entry.w * 8)}px`;
-    sample.style.height = `${Math.min(34, 6 + entry.h * 14)}px`;
+    sample.style.width = `${Math.min(34, 12 + entry.w * 9)}px`;
+    sample.style.height = entry.round ? sample.style.width : `${Math.min(34, 6 + entry.h * 14)}px`;
     const made = el('button', { type: 'button', class: 'build-item', 'aria-pressed': 'false' }, el('span', { class: 'sample-box' }, sample), t(`kind.${entry.id}`));
     made.addEventListener('click', () => {
       const same = chosen === made;
