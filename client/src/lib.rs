@@ -4,8 +4,10 @@
 //! does not simulate: it shows what a node says, and believes only what [`LightClient`] checked.
 //!
 //! * [`Session`] signs acts, keeps them until their receipt came, sends them again when a
-//!   connection broke, and asks questions.
-//! * [`LightClient`] follows the validator set from genesis and checks receipts and outcomes.
+//!   connection broke, asks questions, and takes views in.
+//! * [`Sight`] holds copies of the tiles in sight, and draws a [`Scene`] from them.
+//! * [`LightClient`] follows the validator set from genesis and checks receipts, outcomes and what
+//!   was in sight.
 //! * [`text`] turns typed lines into acts, and scenes into sentences.
 //!
 //! ```
@@ -19,8 +21,18 @@
 extern crate alloc;
 
 mod light;
+mod prove;
 mod session;
+mod sight;
 pub mod text;
 
-pub use light::{Distrust, LightClient};
-pub use session::{Event, Output, PENDING_MAX, Session, SubmitError};
+pub use light::{Distrust, LightClient, SETS_MAX};
+pub use prove::{LATE_TURNS, Proven, Unproven};
+pub use session::{
+    ENTRANCES_MAX, Event, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session, SubmitError,
+    UNCHECKED_MAX, UNPROVEN_MAX,
+};
+pub use sight::{
+    Disproof, ENTRIES_BYTES_MAX, ENTRIES_MAX, KEPT_MAX, OVERLAY_MAX, Scene, SceneObject,
+    ScenePlayer, Shown, Sight, SightError, TILES_MAX,
+};

@@ -1,6 +1,6 @@
 //! The light client: believes headers that more than two thirds of the right servers signed.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use metatopia_protocol::Link;
 use metatopia_types::{
@@ -9,8 +9,10 @@ use metatopia_types::{
     limits, wire,
 };
 
+use crate::sight::{Disproof, SightError};
+
 /// Sets that are remembered; older receipts are asked for anew. 1,024 sets of 31 take 1.2 MiB.
-const SETS_MAX: usize = 1_024;
+pub const SETS_MAX: usize = 1_024;
 
 /// Follows one sim's validators from a set it trusts.
 #[derive(Clone)]
@@ -70,6 +72,12 @@ pub enum Distrust {
     /// The leaf holds no outcomes.
     #[error("the leaf holds no outcomes")]
     NotOutcomes,
+    /// What is shown does not fit together.
+    #[error("what is in sight: {0}")]
+    View(#[from] SightError),
+    /// What was shown is not in the certified state.
+    #[error("what was in sight is not so: {0}")]
+    Shown(#[from] Box<Disproof>),
 }
 
 impl LightClient {

@@ -1,5 +1,10 @@
 //! One client's session with one node, over whatever carrier; it outlives connections.
 
+mod acts;
+mod links;
+mod servers;
+mod views;
+
 use alloc::{
     boxed::Box,
     collections::{BTreeMap, VecDeque},
@@ -9,32 +14,26 @@ use alloc::{
 use core::time::Duration;
 
 use metatopia_protocol::{
-    Answer, Challenge, ChatLine, ClientMessage, Goodbye, Hello, Question, Scene, ServerMessage,
-    Submission, SubmitRefusal, decode_server, encode_client,
+    Answer, Challenge, ChatLine, ClientMessage, Entrance, Goodbye, Hello, Question, ServerMessage,
+    SubmitRefusal, ViewProof, Watching, decode_server, encode_client,
 };
 use metatopia_types::{
-    Act, ActId, Blob, Envelope, Height, Lane, Outcome, Receipt, Seq, Sign, limits,
-    wire::DecodeError,
+    ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
 };
 
-use crate::{Distrust, LightClient};
-
-/// Acts without a receipt that a client keeps; more are refused here, before they cost anybody.
-pub const PENDING_MAX: usize = 256;
+use self::acts::Pending;
+pub use self::{
+    acts::{PENDING_MAX, SubmitError},
+    links::{UNCHECKED_MAX, UNPROVEN_MAX},
+    servers::ENTRANCES_MAX,
+};
+use crate::{Distrust, LightClient, Proven, Sight, Unproven, sight::Shown};
 
 /// Questions under way.
-const QUESTIONS_MAX: usize = 256;
+pub const QUESTIONS_MAX: usize = 256;
 
-/// Receipts that wait for set changes to be followed.
-const UNPROVEN_MAX: usize = PENDING_MAX;
-
-/// An act without a receipt is sent again after this long: ten turns at the usual pace. Two would
-/// do on an idle machine, but repeats under load only make more of it.
-const RESEND: Duration = Duration::from_millis(500);
-
-/// How far ahead an act's last valid height is set: half a minute, so that an act that got lost is
-/// known to be lost soon, and a stall of some seconds costs nothing.
-const VALID_FOR: u64 = limits::EXPIRY_HEIGHTS_MAX / 2;
+/// Pings under way; of more, the oldest is given up.
+pub const PINGS_MAX: usize = 8;
 
 /// What a session wants from its driver.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,8 +79,24 @@ pub enum Event {
         /// The result.
         outcome: Outcome,
     },
-    /// What is in sight.
-    Scene(Box<Scene>),
+    /// What is in sight, in the form that is on its way out.
+    Scene(Box<metatopia_protocol::Scene>),
+    /// A view was taken in; see [`Session::sight`].
+    View {
+        /// After the turn of this height.
+        height: Height,
+    },
+    /// What was in sight is in a certified state; this was checked.
+    Proven(Box<Proven>),
+    /// What is in sight is not proved at this moment, for this reason.
+    Unproven(Unproven),
+    /// The answer to a ping.
+    Pong {
+        /// So long after it.
+        after: Duration,
+    },
+    /// More, or other, entrances are known; see [`Session::entrances`].
+    Servers,
     /// What is heard.
     Heard(ChatLine),
     /// The answer to a question of ours.
@@ -97,24 +112,6 @@ pub enum Event {
     BadFrame(DecodeError),
 }
 
-/// Why an act is not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SubmitError {
-    /// Too many acts wait for their receipts.
-    #[error("{PENDING_MAX} acts wait for their receipts already")]
-    TooManyPending,
-    /// No node let us in yet, so nothing is known about the height that acts are valid until.
-    #[error("the session was never open")]
-    NeverOpen,
-}
-
-struct Pending {
-    submission: Submission,
-    resend_at: Duration,
-    /// How often it was sent.
-    sends: u32,
-}
-
 /// A session. Frames go in by [`Session::handle`], come out by [`Session::poll`].
 pub struct Session {
     key: Arc<dyn Sign>,
@@ -124,13 +121,28 @@ pub struct Session {
     height: Height,
     open: bool,
     welcomed: bool,
-    watching: bool,
+    scenes: bool,
     pending: BTreeMap<ActId, Pending>,
     order: BTreeMap<Seq, ActId>,
     questions: BTreeMap<u32, Question>,
     next_question: u32,
     links: Option<u32>,
+    /// Receipts that wait for set changes to be followed.
     unproven: Vec<(ActId, Box<Receipt>)>,
+    /// What was shown, and its proof, that wait for set changes to be followed.
+    unchecked: Vec<(Shown, Box<ViewProof>)>,
+    watching: Option<Watching>,
+    sight: Sight,
+    proven: Option<Box<Proven>>,
+    /// It was said already that proofs are late.
+    late: bool,
+    /// Views are fetched anew; those before the answer to this ping are of what was asked before.
+    anew: Option<u64>,
+    pings: VecDeque<(u64, Duration)>,
+    next_ping: u64,
+    entrances: BTreeMap<PublicKey, Entrance>,
+    servers: Option<u32>,
+    servers_at: Option<Duration>,
     out: VecDeque<Output>,
 }
 
@@ -152,13 +164,24 @@ impl Session {
             height: Height(0),
             open: false,
             welcomed: false,
-            watching: false,
+            scenes: false,
             pending: BTreeMap::new(),
             order: BTreeMap::new(),
             questions: BTreeMap::new(),
             next_question: 1,
             links: None,
             unproven: Vec::new(),
+            unchecked: Vec::new(),
+            watching: None,
+            sight: Sight::new(),
+            proven: None,
+            late: false,
+            anew: None,
+            pings: VecDeque::new(),
+            next_ping: 1,
+            entrances: BTreeMap::new(),
+            servers: None,
+            servers_at: None,
             out: VecDeque::new(),
         }
     }
@@ -191,47 +214,11 @@ impl Session {
     pub fn disconnected(&mut self) {
         self.open = false;
         self.links = None;
+        self.servers = None;
+        self.unchecked.clear();
+        self.pings.clear();
         self.questions.clear();
         self.out.clear();
-    }
-
-    /// Signs an act and sends it, now or once the session is open.
-    ///
-    /// # Errors
-    /// See [`SubmitError`].
-    pub fn submit(
-        &mut self,
-        now: Duration,
-        act: Act,
-        blobs: Vec<Blob>,
-    ) -> Result<(ActId, Seq), SubmitError> {
-        if !self.welcomed {
-            return Err(SubmitError::NeverOpen);
-        }
-        if self.pending.len() >= PENDING_MAX {
-            return Err(SubmitError::TooManyPending);
-        }
-        let seq = self.next_seq;
-        self.next_seq = seq.plus(1);
-        let envelope = Envelope {
-            sim: self.light.sim(),
-            author: self.key.public(),
-            lane: self.lane,
-            seq,
-            last_valid: self.height.plus(VALID_FOR),
-            act,
-        };
-        let act = envelope.sign(&*self.key);
-        let id = act.id();
-        let submission = Submission { act, blobs };
-        let mut sends = 0;
-        if self.open {
-            sends = 1;
-            self.send(&ClientMessage::Submit(Box::new(submission.clone())));
-        }
-        self.order.insert(seq, id);
-        self.pending.insert(id, Pending { submission, resend_at: now + RESEND, sends });
-        Ok((id, seq))
     }
 
     /// Asks a question; nothing while the session is closed or too many are under way.
@@ -248,9 +235,40 @@ impl Session {
 
     /// Wants scenes, or no more; remembered over connections.
     pub fn watch(&mut self, scenes: bool) {
-        self.watching = scenes;
+        self.scenes = scenes;
         if self.open {
             self.send(&ClientMessage::Watch { scenes });
+        }
+    }
+
+    /// Sends a ping; [`Event::Pong`] tells how long it took.
+    pub fn ping(&mut self, now: Duration) {
+        if !self.open {
+            return;
+        }
+        if self.pings.len() >= PINGS_MAX {
+            self.pings.pop_front();
+        }
+        let token = self.mark();
+        self.pings.push_back((token, now));
+    }
+
+    /// Sends a ping whose answer is a mark in what the node says. Gives its token.
+    fn mark(&mut self) -> u64 {
+        let token = self.next_ping;
+        self.next_ping = token.wrapping_add(1);
+        self.send(&ClientMessage::Ping { token });
+        token
+    }
+
+    fn pong(&mut self, now: Duration, token: u64) {
+        if self.anew == Some(token) {
+            self.anew = None;
+        }
+        if let Some(at) = self.pings.iter().position(|(sent, _)| *sent == token)
+            && let Some((_, sent_at)) = self.pings.remove(at)
+        {
+            self.event(Event::Pong { after: now.saturating_sub(sent_at) });
         }
     }
 
@@ -260,26 +278,16 @@ impl Session {
         if !self.open {
             return None;
         }
-        self.pending.values().map(|pending| pending.resend_at).min()
+        let acts = self.pending.values().map(|pending| pending.resend_at).min();
+        acts.into_iter().chain(self.servers_at).min()
     }
 
-    /// Sends acts again that have waited too long for a receipt; the very same bytes.
+    /// Sends acts again that have waited too long for a receipt, the very same bytes; and asks again
+    /// where servers let clients in, if that is wanted.
     pub fn tick(&mut self, now: Duration) {
         if self.open {
             self.resend(now, |pending| pending.resend_at <= now);
-        }
-    }
-
-    fn resend(&mut self, now: Duration, which: impl Fn(&Pending) -> bool) {
-        // In the order of the lane: a later act that is decided first shuts out the earlier ones.
-        for id in self.order.values() {
-            let Some(pending) = self.pending.get_mut(id).filter(|pending| which(pending)) else {
-                continue;
-            };
-            pending.resend_at = now + RESEND;
-            pending.sends = pending.sends.saturating_add(1);
-            let message = ClientMessage::Submit(Box::new(pending.submission.clone()));
-            self.out.push_back(Output::Send(encode_client(&message)));
+            self.ask_servers(now);
         }
     }
 
@@ -296,10 +304,13 @@ impl Session {
                 self.welcomed = true;
                 self.height = self.height.max(welcome.height);
                 self.event(Event::Open { height: welcome.height });
-                if self.watching {
+                if self.scenes {
                     self.send(&ClientMessage::Watch { scenes: true });
                 }
+                self.begin_views();
                 self.resend(now, |_| true);
+                self.servers_at = self.servers_at.map(|_| now);
+                self.ask_servers(now);
             }
             ServerMessage::Goodbye(why) => {
                 self.open = false;
@@ -311,88 +322,39 @@ impl Session {
                 self.height = self.height.max(height);
                 self.event(Event::Outcome { act, height, outcome });
             }
+            ServerMessage::Heard(line) => self.event(Event::Heard(line)),
+            ServerMessage::Answer { id, answer } => self.answered(id, answer),
+            ServerMessage::Pong { token } => self.pong(now, token),
+            ServerMessage::View(view) => self.view_came(&view),
+            ServerMessage::ViewProof(proof) => self.proof_came(proof),
             ServerMessage::Scene(scene) => {
                 self.height = self.height.max(scene.height);
                 self.event(Event::Scene(scene));
             }
-            ServerMessage::Heard(line) => self.event(Event::Heard(line)),
-            ServerMessage::Answer { id, answer } => self.answered(id, answer),
-            ServerMessage::Pong { .. } | ServerMessage::View(_) | ServerMessage::ViewProof(_) => {}
         }
     }
 
     fn answer(&mut self, challenge: &Challenge) {
         if challenge.sim != self.light.sim() {
-            return self.event(Event::Distrusted(Distrust::OtherSim(challenge.sim)));
+            return self.distrust(Distrust::OtherSim(challenge.sim));
         }
         let hello = Hello::new(challenge, &*self.key);
         self.send(&ClientMessage::Hello(hello));
-    }
-
-    fn receipt(&mut self, act: ActId, receipt: Box<Receipt>) {
-        let Some(pending) = self.pending.get(&act) else {
-            return;
-        };
-        let header = &receipt.header;
-        let (height, index) = (header.height, receipt.place.index);
-        match self.light.receipt(&pending.submission.act, &receipt) {
-            Ok(()) => {
-                self.height = self.height.max(height);
-                self.forget(&act);
-                self.event(Event::Receipted { act, height, index });
-            }
-            // The set may have changed since: follow, then look again.
-            Err(Distrust::OtherValidators(_)) if self.unproven.len() < UNPROVEN_MAX => {
-                self.unproven.push((act, receipt));
-                if self.links.is_none() {
-                    let after = self.light.newest().minus(1).unwrap_or_default();
-                    self.links = self.ask(Question::Links { after });
-                }
-            }
-            Err(distrust) => self.event(Event::Distrusted(distrust)),
-        }
-    }
-
-    fn refused(&mut self, act: ActId, why: SubmitRefusal) {
-        let again = self.pending.get(&act).is_some_and(|pending| pending.sends > 1);
-        // No room here and now is no answer for an act that may have been taken when it was sent
-        // before, here or elsewhere: it stays until there is a receipt, or a reason that lasts.
-        if again && passes(why) {
-            return;
-        }
-        if self.forget(&act) {
-            self.event(Event::Refused { act, why });
-        }
     }
 
     fn answered(&mut self, id: u32, answer: Box<Answer>) {
         if self.questions.remove(&id).is_none() {
             return;
         }
-        if self.links != Some(id) {
-            return self.event(Event::Answer { id, answer });
+        if self.links == Some(id) {
+            self.links = None;
+            return self.linked(&answer);
         }
-        self.links = None;
-        let Answer::Links(links) = *answer else {
-            return;
-        };
-        for link in &links {
-            if link.header.height < self.light.newest() {
-                continue;
-            }
-            if let Err(distrust) = self.light.follow(link) {
-                return self.event(Event::Distrusted(distrust));
-            }
+        if self.servers == Some(id) {
+            self.servers = None;
+            return self.servers_named(&answer);
         }
-        let followed = !links.is_empty();
-        for (act, receipt) in core::mem::take(&mut self.unproven) {
-            if followed {
-                self.receipt(act, receipt);
-            } else {
-                let unknown = Distrust::OtherValidators(receipt.header.height);
-                self.event(Event::Distrusted(unknown));
-            }
-        }
+        self.event(Event::Answer { id, answer });
     }
 
     /// Takes the next output, in order.
@@ -400,12 +362,12 @@ impl Session {
         self.out.pop_front()
     }
 
-    fn forget(&mut self, act: &ActId) -> bool {
-        let Some(pending) = self.pending.remove(act) else {
-            return false;
-        };
-        self.order.remove(&pending.submission.act.envelope.seq);
-        true
+    /// The node lied: nothing that it showed is worth anything.
+    fn distrust(&mut self, distrust: Distrust) {
+        self.sight.clear();
+        self.proven = None;
+        self.unchecked.clear();
+        self.event(Event::Distrusted(distrust));
     }
 
     fn send(&mut self, message: &ClientMessage) {
@@ -414,21 +376,5 @@ impl Session {
 
     fn event(&mut self, event: Event) {
         self.out.push_back(Output::Event(event));
-    }
-}
-
-/// Does this reason say something about the node at this moment, and nothing about the act?
-const fn passes(why: SubmitRefusal) -> bool {
-    match why {
-        SubmitRefusal::QuotaExceeded
-        | SubmitRefusal::TooManyLanes
-        | SubmitRefusal::Full
-        | SubmitRefusal::TooFarAhead { .. } => true,
-        SubmitRefusal::OtherSim(_)
-        | SubmitRefusal::TooLong(_)
-        | SubmitRefusal::Expired { .. }
-        | SubmitRefusal::Replayed(_)
-        | SubmitRefusal::BadSignature
-        | SubmitRefusal::BadBlob => false,
     }
 }

@@ -148,7 +148,7 @@ pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec
 pub use governance::Governance;
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
-pub use metatopia_physics::Shape;
+pub use metatopia_physics::{Body, Motion, Shape};
 pub use object::{AVATAR, Object, PlacedLeaf, TILE_METRES, Tile};
 pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError};
 pub use players::{Player, Session, is_line, is_name};

@@ -43,6 +43,11 @@ impl Link {
                 self.waiting.retain(|news| !matches!(news, News::Scene(_)));
                 self.tell(News::Scene(scene));
             }
+            Event::View { .. }
+            | Event::Proven(_)
+            | Event::Unproven(_)
+            | Event::Pong { .. }
+            | Event::Servers => {}
             Event::Heard(line) => self.tell(News::Heard(line)),
             Event::Answer { id, answer } => self.answered(id, *answer),
             Event::Distrusted(why) => {

@@ -397,6 +397,11 @@ impl Person {
                 }
             }
             Event::Scene(scene) => self.scene = Some(scene),
+            Event::View { .. }
+            | Event::Proven(_)
+            | Event::Unproven(_)
+            | Event::Pong { .. }
+            | Event::Servers => {}
             Event::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
             Event::Answer { id, answer } => self.answered(now, id, *answer),
             Event::Distrusted(why) => self.leave_liar(why),

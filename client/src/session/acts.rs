@@ -1,0 +1,146 @@
+//! Acts under way: signed, sent, sent again, and done with once there is a receipt or a refusal.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::time::Duration;
+
+use metatopia_protocol::{ClientMessage, Submission, SubmitRefusal, encode_client};
+use metatopia_types::{Act, ActId, Blob, Envelope, Receipt, Seq, limits};
+
+use super::{Event, Output, Session};
+use crate::Distrust;
+
+/// Acts without a receipt that a client keeps; more are refused here, before they cost anybody.
+pub const PENDING_MAX: usize = 256;
+
+/// An act without a receipt is sent again after this long: ten turns at the usual pace. Two would
+/// do on an idle machine, but repeats under load only make more of it.
+const RESEND: Duration = Duration::from_millis(500);
+
+/// How far ahead an act's last valid height is set: half a minute, so that an act that got lost is
+/// known to be lost soon, and a stall of some seconds costs nothing.
+const VALID_FOR: u64 = limits::EXPIRY_HEIGHTS_MAX / 2;
+
+/// Why an act is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// Too many acts wait for their receipts.
+    #[error("{PENDING_MAX} acts wait for their receipts already")]
+    TooManyPending,
+    /// No node let us in yet, so nothing is known about the height that acts are valid until.
+    #[error("the session was never open")]
+    NeverOpen,
+}
+
+pub(super) struct Pending {
+    submission: Submission,
+    pub(super) resend_at: Duration,
+    /// How often it was sent.
+    sends: u32,
+}
+
+impl Session {
+    /// Signs an act and sends it, now or once the session is open.
+    ///
+    /// # Errors
+    /// See [`SubmitError`].
+    pub fn submit(
+        &mut self,
+        now: Duration,
+        act: Act,
+        blobs: Vec<Blob>,
+    ) -> Result<(ActId, Seq), SubmitError> {
+        if !self.welcomed {
+            return Err(SubmitError::NeverOpen);
+        }
+        if self.pending.len() >= PENDING_MAX {
+            return Err(SubmitError::TooManyPending);
+        }
+        let seq = self.next_seq;
+        self.next_seq = seq.plus(1);
+        let envelope = Envelope {
+            sim: self.light.sim(),
+            author: self.key.public(),
+            lane: self.lane,
+            seq,
+            last_valid: self.height.plus(VALID_FOR),
+            act,
+        };
+        let act = envelope.sign(&*self.key);
+        let id = act.id();
+        let submission = Submission { act, blobs };
+        let mut sends = 0;
+        if self.open {
+            sends = 1;
+            self.send(&ClientMessage::Submit(Box::new(submission.clone())));
+        }
+        self.order.insert(seq, id);
+        self.pending.insert(id, Pending { submission, resend_at: now + RESEND, sends });
+        Ok((id, seq))
+    }
+
+    pub(super) fn resend(&mut self, now: Duration, which: impl Fn(&Pending) -> bool) {
+        // In the order of the lane: a later act that is decided first shuts out the earlier ones.
+        for id in self.order.values() {
+            let Some(pending) = self.pending.get_mut(id).filter(|pending| which(pending)) else {
+                continue;
+            };
+            pending.resend_at = now + RESEND;
+            pending.sends = pending.sends.saturating_add(1);
+            let message = ClientMessage::Submit(Box::new(pending.submission.clone()));
+            self.out.push_back(Output::Send(encode_client(&message)));
+        }
+    }
+
+    pub(super) fn receipt(&mut self, act: ActId, receipt: Box<Receipt>) {
+        let Some(pending) = self.pending.get(&act) else {
+            return;
+        };
+        let header = &receipt.header;
+        let (height, index) = (header.height, receipt.place.index);
+        match self.light.receipt(&pending.submission.act, &receipt) {
+            Ok(()) => {
+                self.height = self.height.max(height);
+                self.forget(&act);
+                self.event(Event::Receipted { act, height, index });
+            }
+            Err(Distrust::OtherValidators(_)) if self.receipt_waits(act, receipt) => {}
+            Err(distrust) => self.distrust(distrust),
+        }
+    }
+
+    pub(super) fn refused(&mut self, act: ActId, why: SubmitRefusal) {
+        let again = self.pending.get(&act).is_some_and(|pending| pending.sends > 1);
+        // No room here and now is no answer for an act that may have been taken when it was sent
+        // before, here or elsewhere: it stays until there is a receipt, or a reason that lasts.
+        if again && passes(why) {
+            return;
+        }
+        if self.forget(&act) {
+            self.event(Event::Refused { act, why });
+        }
+    }
+
+    fn forget(&mut self, act: &ActId) -> bool {
+        let Some(pending) = self.pending.remove(act) else {
+            return false;
+        };
+        self.order.remove(&pending.submission.act.envelope.seq);
+        true
+    }
+}
+
+/// Does this reason say something about the node at this moment, and nothing about the act?
+const fn passes(why: SubmitRefusal) -> bool {
+    match why {
+        SubmitRefusal::QuotaExceeded
+        | SubmitRefusal::TooManyLanes
+        | SubmitRefusal::Full
+        | SubmitRefusal::TooFarAhead { .. } => true,
+        SubmitRefusal::OtherSim(_)
+        | SubmitRefusal::TooLong(_)
+        | SubmitRefusal::Expired { .. }
+        | SubmitRefusal::Replayed(_)
+        | SubmitRefusal::BadSignature
+        | SubmitRefusal::BadBlob => false,
+    }
+}

@@ -1,0 +1,76 @@
+//! Following set changes: what was signed by servers that are not known yet waits until they are.
+
+use alloc::boxed::Box;
+
+use metatopia_protocol::{Answer, Question, ViewProof};
+use metatopia_types::{ActId, Receipt};
+
+use super::{PENDING_MAX, Session};
+use crate::{Distrust, sight::Shown};
+
+/// Receipts that wait for set changes to be followed.
+pub const UNPROVEN_MAX: usize = PENDING_MAX;
+
+/// Proofs of views that wait for set changes to be followed: three seconds of them. Later ones are
+/// as good, so more are not kept.
+pub const UNCHECKED_MAX: usize = 16;
+
+impl Session {
+    /// Keeps a receipt until set changes were followed; false if there is no room.
+    pub(super) fn receipt_waits(&mut self, act: ActId, receipt: Box<Receipt>) -> bool {
+        if self.unproven.len() >= UNPROVEN_MAX {
+            return false;
+        }
+        self.unproven.push((act, receipt));
+        self.follow();
+        true
+    }
+
+    /// Keeps the proof of a view until set changes were followed.
+    pub(super) fn proof_waits(&mut self, shown: Shown, proof: Box<ViewProof>) {
+        if self.unchecked.len() < UNCHECKED_MAX {
+            self.unchecked.push((shown, proof));
+        }
+        self.follow();
+    }
+
+    /// Asks for set changes, unless that was asked already.
+    fn follow(&mut self) {
+        if self.links.is_none() {
+            let after = self.light.newest().minus(1).unwrap_or_default();
+            self.links = self.ask(Question::Links { after });
+        }
+    }
+
+    pub(super) fn linked(&mut self, answer: &Answer) {
+        // A node that is busy is asked again with the next receipt or proof.
+        let Answer::Links(links) = answer else {
+            return;
+        };
+        for link in links {
+            if link.header.height < self.light.newest() {
+                continue;
+            }
+            if let Err(distrust) = self.light.follow(link) {
+                return self.distrust(distrust);
+            }
+        }
+        let receipts = core::mem::take(&mut self.unproven);
+        let proofs = core::mem::take(&mut self.unchecked);
+        if links.is_empty() {
+            let receipts = receipts.iter().map(|(_, receipt)| receipt.header.height);
+            let proofs = proofs.iter().map(|(_, proof)| proof.header.height);
+            // Nobody knows of a change, so these servers never were of the sim.
+            if let Some(height) = receipts.chain(proofs).next() {
+                self.distrust(Distrust::OtherValidators(height));
+            }
+            return;
+        }
+        for (act, receipt) in receipts {
+            self.receipt(act, receipt);
+        }
+        for (shown, proof) in proofs {
+            self.believe_view(shown, proof);
+        }
+    }
+}

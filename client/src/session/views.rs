@@ -1,0 +1,139 @@
+//! Watching: views are taken in and acknowledged, and their proofs checked.
+
+use alloc::boxed::Box;
+
+use metatopia_protocol::{ClientMessage, View, ViewProof, Watching};
+
+use super::{Event, Session};
+use crate::{Distrust, LATE_TURNS, Proven, Sight, Unproven, sight::Shown};
+
+impl Session {
+    /// Wants views in this way, or no more; remembered over connections. What it has copies of is
+    /// filled in here.
+    pub fn view(&mut self, watching: Option<Watching>) {
+        self.watching = watching;
+        if self.watching.is_none() {
+            // What is not followed any more cannot be gone on from.
+            self.sight.clear();
+        }
+        if self.open {
+            self.ask_views();
+        }
+    }
+
+    /// What is in sight.
+    #[must_use]
+    pub const fn sight(&self) -> &Sight {
+        &self.sight
+    }
+
+    /// The newest proof of what is in sight, if all of it is proved.
+    ///
+    /// # Errors
+    /// Why it is not; see [`Unproven`].
+    pub fn proven(&self) -> Result<&Proven, Unproven> {
+        if !self.watching.as_ref().is_some_and(|watching| watching.proofs) {
+            return Err(Unproven::Unasked);
+        }
+        let proven = self.proven.as_deref().ok_or(Unproven::NoneYet)?;
+        let (of, height) = (proven.of, self.sight.height());
+        if of.plus(LATE_TURNS) < height {
+            return Err(Unproven::Late { of, height });
+        }
+        if !proven.lagging.is_empty() {
+            let lagging = proven.lagging.clone();
+            let all = lagging.len() + proven.tiles.len();
+            return Err(Unproven::Lagging { of, lagging, all });
+        }
+        Ok(proven)
+    }
+
+    pub(super) fn ask_views(&mut self) {
+        let watching = self.watching.clone();
+        let have = self.sight.have();
+        let watching = watching.map(|watching| Watching { have, ..watching });
+        self.send(&ClientMessage::View(watching));
+    }
+
+    /// The node let us in: it may be another one than before.
+    pub(super) fn begin_views(&mut self) {
+        self.sight.begin();
+        self.unchecked.clear();
+        (self.proven, self.late, self.anew) = (None, false, None);
+        if self.watching.is_some() {
+            self.ask_views();
+        }
+    }
+
+    pub(super) fn view_came(&mut self, view: &View) {
+        self.send(&ClientMessage::Seen { number: view.number });
+        let inherited = self.sight.is_inherited();
+        let looking = self.watching.is_some() && self.anew.is_none();
+        let taken = if looking { self.sight.apply(view) } else { self.sight.pass_over(view) };
+        match taken {
+            Ok(()) if looking => {
+                self.height = self.height.max(view.height);
+                self.event(Event::View { height: view.height });
+                self.look_for_proof();
+            }
+            Ok(()) => {}
+            Err(_) if inherited => self.fetch_anew(),
+            Err(error) => self.distrust(error.into()),
+        }
+    }
+
+    /// Says once when proofs stay away.
+    fn look_for_proof(&mut self) {
+        match self.proven() {
+            Err(late @ Unproven::Late { .. }) if !self.late => {
+                self.late = true;
+                self.event(Event::Unproven(late));
+            }
+            _ => {}
+        }
+    }
+
+    /// What was brought from another server does not fit: it may have been wrong there.
+    fn fetch_anew(&mut self) {
+        self.sight.clear();
+        self.unchecked.clear();
+        self.ask_views();
+        // Frames keep their order, so whatever comes before the answer to this ping is an answer to
+        // what was asked before.
+        self.anew = Some(self.mark());
+        self.event(Event::Unproven(Unproven::Anew));
+    }
+
+    pub(super) fn proof_came(&mut self, proof: Box<ViewProof>) {
+        if self.watching.is_none() || self.anew.is_some() {
+            return;
+        }
+        let inherited = self.sight.is_inherited();
+        match self.sight.check(&proof) {
+            Ok(Some(shown)) => self.believe_view(shown, proof),
+            Ok(None) => self.event(Event::Unproven(Unproven::Forgotten(proof.of))),
+            Err(_) if inherited => self.fetch_anew(),
+            Err(disproof) => self.distrust(disproof.into()),
+        }
+    }
+
+    pub(super) fn believe_view(&mut self, shown: Shown, proof: Box<ViewProof>) {
+        match self.light.view(&shown, &proof) {
+            Ok(proven) => self.view_proved(proven),
+            Err(Distrust::OtherValidators(_)) => self.proof_waits(shown, proof),
+            Err(distrust) => self.distrust(distrust),
+        }
+    }
+
+    fn view_proved(&mut self, proven: Proven) {
+        if self.proven.as_ref().is_some_and(|known| known.of >= proven.of) {
+            return;
+        }
+        if proven.lagging.is_empty() {
+            self.sight.settle();
+        }
+        self.late = false;
+        self.proven = Some(Box::new(proven.clone()));
+        self.event(Event::Proven(Box::new(proven)));
+    }
+}

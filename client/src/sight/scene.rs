@@ -1,0 +1,144 @@
+//! A picture of what is in sight: plain facts for describing and for choosing what to do.
+
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_sim::{Body, Motion, Shape, TileEntry};
+use metatopia_types::{Emote, Height, Look, ObjectId, PublicKey, ScriptId, Tick};
+
+use super::Sight;
+
+/// What is near an avatar after one turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// After this turn.
+    pub height: Height,
+    /// After this tick.
+    pub tick: Tick,
+    /// The client's own avatar, if it has one.
+    pub me: Option<ObjectId>,
+    /// Objects in sight, nearest first, at the same distance by id.
+    pub objects: Vec<SceneObject>,
+}
+
+/// An object in sight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneObject {
+    /// Which.
+    pub id: ObjectId,
+    /// What it is: [`AVATAR`](metatopia_sim::AVATAR), or what its maker said.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Whose it is; nobody's means the sim's own.
+    pub owner: Option<PublicKey>,
+    /// Metres.
+    pub position: Vec2,
+    /// Which way it faces.
+    pub angle: Angle,
+    /// Metres per second.
+    pub velocity: Vec2,
+    /// Half its width and height in metres; a disc has both equal.
+    pub half: Vec2,
+    /// Whether it is a disc.
+    pub round: bool,
+    /// How it is drawn.
+    pub look: Look,
+    /// What it says on itself.
+    pub text: String,
+    /// Whether it can be pushed.
+    pub movable: bool,
+    /// Whose avatar it is, and its gesture.
+    pub player: Option<ScenePlayer>,
+    /// Its scripts; [`Question::Scripts`](metatopia_protocol::Question::Scripts) tells of which
+    /// packages they are.
+    pub scripts: Vec<ScriptId>,
+}
+
+/// What is special about an avatar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenePlayer {
+    /// The player.
+    pub key: PublicKey,
+    /// The gesture it makes.
+    pub emote: Option<Emote>,
+}
+
+impl Sight {
+    /// Everything in sight as it is drawn: each object's entry, its body with what is known of its
+    /// latest movement, and whether it is only seen from afar. Ascending by id.
+    pub fn things(&self) -> impl Iterator<Item = (&TileEntry, Body, bool)> {
+        let mut entries: BTreeMap<ObjectId, (Height, &TileEntry)> = BTreeMap::new();
+        for held in self.tiles.values() {
+            for entry in held.copy.entries() {
+                let newest = entries.entry(entry.id).or_insert((held.height, entry));
+                // It left a tile whose copy is older.
+                if newest.0 < held.height {
+                    *newest = (held.height, entry);
+                }
+            }
+        }
+        let mut all: BTreeMap<ObjectId, (&TileEntry, bool)> =
+            self.far.iter().map(|(id, (entry, _))| (*id, (entry, true))).collect();
+        all.extend(entries.into_iter().map(|(id, (_, entry))| (id, (entry, false))));
+        all.into_values().map(|(entry, far)| {
+            let mut body = entry.body.clone();
+            if let Some(movement) = self.near.get(&entry.id) {
+                // What no body can do is not drawn; the copy itself is what counts.
+                let _as_it_was = body.follow(movement);
+            }
+            (entry, body, far)
+        })
+    }
+
+    /// Where the own avatar is drawn.
+    #[must_use]
+    pub fn position(&self) -> Option<Vec2> {
+        let me = self.me?;
+        let (_, body, _) = self.things().find(|(entry, ..)| entry.id == me)?;
+        Some(body.position())
+    }
+
+    /// The picture around the own avatar, or around `otherwise` while there is none: at most `max`
+    /// objects whose centre is within `radius` metres.
+    #[must_use]
+    pub fn scene(&self, otherwise: Vec2, radius: Fx, max: usize) -> Scene {
+        let center = self.position().unwrap_or(otherwise);
+        let mut near: Vec<(Fx, SceneObject)> = self
+            .things()
+            .map(|(entry, body, _)| (body.position().distance(center), entry, body))
+            .filter(|(distance, ..)| *distance <= radius)
+            .map(|(distance, entry, body)| (distance, self.object(entry, &body)))
+            .collect();
+        // The sort is stable, and things come by id.
+        near.sort_by_key(|(distance, _)| *distance);
+        near.truncate(max);
+        let objects = near.into_iter().map(|(_, object)| object).collect();
+        Scene { height: self.height, tick: self.tick, me: self.me, objects }
+    }
+
+    fn object(&self, entry: &TileEntry, body: &Body) -> SceneObject {
+        let object = &entry.object;
+        let (half, round) = match body.shape() {
+            Shape::Circle { radius } => (Vec2::new(radius, radius), true),
+            Shape::Rect { half } => (half, false),
+        };
+        let emote = self.gestures.get(&entry.id).copied();
+        SceneObject {
+            id: entry.id,
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            owner: object.owner,
+            position: body.position(),
+            angle: body.angle(),
+            velocity: body.velocity(),
+            half,
+            round,
+            look: object.look,
+            text: object.text.clone(),
+            movable: body.motion() == Motion::Dynamic && object.player.is_none(),
+            player: object.player.map(|key| ScenePlayer { key, emote }),
+            scripts: object.scripts.clone(),
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Servers that lie, each in another way, and what gives them away.
+
+use metatopia_client::{Disproof, Distrust, Event, Sight, SightError};
+use metatopia_protocol::*;
+use metatopia_sim::CopyError;
+use metatopia_types::*;
+use proptest::prelude::*;
+
+use crate::stand::{Stand, Watcher, certificate, decode, key};
+use crate::talk::Talk;
+
+struct Lie {
+    stand: Stand,
+    talk: Talk,
+    watcher: Watcher,
+}
+
+impl Lie {
+    fn new() -> Self {
+        let mut stand = Stand::new();
+        stand.enter();
+        let talk = Talk::watching(&stand);
+        Self { stand, talk, watcher: Watcher::default() }
+    }
+
+    fn view(&mut self) -> View {
+        let tiles = self.stand.tiles();
+        self.stand.view(&mut self.watcher, &tiles)
+    }
+
+    /// Shows this view, and gives the honest proof of that turn.
+    fn show(&mut self, view: View) -> ViewProof {
+        let height = view.height;
+        assert_eq!(self.talk.view(view), [Event::View { height }]);
+        self.stand.turns(2);
+        self.stand.proof(height, &self.stand.tiles())
+    }
+
+    fn honest(&mut self) -> ViewProof {
+        let view = self.view();
+        self.show(view)
+    }
+
+    /// The lie that this proof shows.
+    fn caught(&mut self, proof: ViewProof) -> Distrust {
+        distrust(self.talk.proof(proof))
+    }
+
+    /// The lie that this view is.
+    fn seen_through(&mut self, view: View) -> SightError {
+        match distrust(self.talk.view(view)) {
+            Distrust::View(error) => error,
+            other => panic!("{other}"),
+        }
+    }
+}
+
+fn distrust(mut events: Vec<Event>) -> Distrust {
+    match (events.pop(), events.as_slice()) {
+        (Some(Event::Distrusted(distrust)), []) => distrust,
+        other => panic!("{other:?} where a lie was to be told"),
+    }
+}
+
+/// In which tile of the view, and which of its entries, the first object with this in it is.
+fn find(view: &View, is: impl Fn(&metatopia_sim::TileEntry) -> bool) -> (usize, usize) {
+    let tiles = view.tiles.iter().enumerate();
+    let mut entries = tiles
+        .flat_map(|(t, update)| update.entries.iter().enumerate().map(move |(e, b)| (t, e, b)));
+    let (t, e, _) = entries.find(|(.., bytes)| is(&decode(bytes))).expect("such an object");
+    (t, e)
+}
+
+fn shown(disproof: Disproof) -> Distrust {
+    Distrust::Shown(Box::new(disproof))
+}
+
+fn other_leaf(distrust: Distrust) -> (Height, TileName) {
+    match distrust {
+        Distrust::Shown(disproof) => match *disproof {
+            Disproof::OtherLeaf { of, tile, leads, root, .. } => {
+                assert_ne!(leads, Some(root));
+                (of, tile)
+            }
+            other => panic!("{other}"),
+        },
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn an_object_that_looks_otherwise_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    let (t, e) = find(&view, |entry| entry.object.name == "Ada");
+    let mut entry = decode(&view.tiles[t].entries[e]);
+    entry.object.name = "Eve".into();
+    view.tiles[t].entries[e] = entry.encode();
+    let (height, tile) = (view.height, view.tiles[t].tile);
+
+    let proof = lie.show(view);
+    assert_eq!(other_leaf(lie.caught(proof)), (height, tile));
+    assert!(lie.talk.session.sight().have().is_empty(), "nothing false is kept");
+}
+
+#[test]
+fn an_object_that_is_elsewhere_by_a_millionth_of_a_metre_is_a_lie() {
+    let mut lie = Lie::new();
+    lie.honest();
+    let mut view = lie.view();
+    let moved = view.tiles.iter_mut().flat_map(|update| {
+        let tile = update.tile;
+        update.moved.iter_mut().map(move |(_, movement)| (tile, movement))
+    });
+    let places = moved.filter_map(|(tile, movement)| Some((tile, movement.position.as_mut()?)));
+    let (tile, place) = { places }.next().expect("somebody walks");
+    place[0] ^= 1;
+    let height = view.height;
+
+    let proof = lie.show(view);
+    assert_eq!(other_leaf(lie.caught(proof)), (height, tile));
+}
+
+#[test]
+fn an_object_that_is_not_shown_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    let (t, e) = find(&view, |entry| entry.object.name == "Ada");
+    view.tiles[t].entries.remove(e);
+    let (height, tile) = (view.height, view.tiles[t].tile);
+    let proof = lie.show(view);
+    assert_eq!(other_leaf(lie.caught(proof)), (height, tile));
+}
+
+#[test]
+fn a_tile_that_is_shown_empty_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    view.tiles[0].entries.clear();
+    let (of, tile, prefix) = (view.height, view.tiles[0].tile, Vec::new());
+    let proof = lie.show(view);
+    assert_eq!(lie.caught(proof), shown(Disproof::NotShown { of, tile, prefix }));
+}
+
+#[test]
+fn a_proof_of_another_height_is_a_lie() {
+    let mut lie = Lie::new();
+    let proof = lie.honest();
+    let of = proof.of;
+    lie.stand.turns(1);
+    let later = lie.stand.proof(of.plus(1), &[]);
+
+    let mut shifted = proof;
+    let header = later.header.height;
+    (shifted.header, shifted.certificate) = (later.header, later.certificate);
+    assert_eq!(lie.caught(shifted), shown(Disproof::OtherHeight { of, header }));
+}
+
+#[test]
+fn the_certificate_of_another_header_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut proof = lie.honest();
+    lie.stand.turns(1);
+    proof.certificate = lie.stand.proof(proof.of.plus(1), &[]).certificate;
+    let height = proof.header.height;
+    assert_eq!(lie.caught(proof), Distrust::OtherHeader(height));
+}
+
+#[test]
+fn a_header_that_was_made_up_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut proof = lie.honest();
+    proof.header.time = Millis(1);
+    let height = proof.header.height;
+    assert_eq!(lie.caught(proof), Distrust::OtherHeader(height));
+}
+
+#[test]
+fn forged_and_missing_signatures_are_lies() {
+    type Spoil = fn(&mut ViewProof);
+    let lies: [(Spoil, CertificateError); 4] = [
+        (
+            |proof| proof.certificate = certificate(&proof.header, &[200, 201, 202, 66]),
+            CertificateError::Stranger(key(66).public()),
+        ),
+        (
+            |proof| proof.certificate.signatures[1].1 = proof.certificate.signatures[0].1,
+            CertificateError::Signature(key(201).public()),
+        ),
+        (
+            |proof| proof.certificate = certificate(&proof.header, &[200, 201]),
+            CertificateError::NoQuorum { power: 2, quorum: 3 },
+        ),
+        (
+            |proof| proof.certificate = certificate(&proof.header, &[200, 201, 201]),
+            CertificateError::Repeated(key(201).public()),
+        ),
+    ];
+    for (spoil, error) in lies {
+        let mut lie = Lie::new();
+        let mut proof = lie.honest();
+        spoil(&mut proof);
+        assert_eq!(lie.caught(proof), Distrust::Certificate(error));
+    }
+}
+
+#[test]
+fn a_leaf_that_is_left_out_or_there_twice_is_a_lie() {
+    let mut lie = Lie::new();
+    lie.stand = Stand::crowded();
+    lie.stand.enter();
+    lie.talk = Talk::watching(&lie.stand);
+    let proof = lie.honest();
+    let split = proof.leaves.iter().position(|leaf| !leaf.prefix.is_empty());
+    let split = split.expect("a tile of several leaves");
+    let TileLeaf { tile, prefix, .. } = proof.leaves[split].clone();
+    let of = proof.of;
+
+    let mut sight = lie.talk.session.sight().clone();
+    assert!(sight.check(&proof).is_ok());
+    let mut short = proof.clone();
+    short.leaves.remove(split);
+    let left_out = Disproof::LeftOut { of, tile, prefix: prefix.clone() };
+    assert_eq!(sight.check(&short), Err(Box::new(left_out)));
+    let mut long = proof.clone();
+    long.leaves.push(proof.leaves[split].clone());
+    let twice = Disproof::Twice { of, tile, prefix };
+    assert_eq!(sight.check(&long), Err(Box::new(twice)));
+    let mut wide = proof.clone();
+    wide.leaves[split].prefix = Vec::new();
+    let not_shown = Disproof::NotShown { of, tile, prefix: Vec::new() };
+    assert_eq!(sight.check(&wide), Err(Box::new(not_shown)));
+}
+
+#[test]
+fn a_leaf_at_another_place_is_a_lie() {
+    let mut lie = Lie::new();
+    let mut proof = lie.honest();
+    proof.leaves[0].place.index ^= 1;
+    let tile = proof.leaves[0].tile;
+    let of = proof.of;
+    assert_eq!(other_leaf(lie.caught(proof)), (of, tile));
+}
+
+#[test]
+fn views_that_do_not_follow_one_another_are_lies() {
+    let mut lie = Lie::new();
+    lie.honest();
+    let mut missed = lie.view();
+    missed.number = 3;
+    assert_eq!(lie.seen_through(missed), SightError::Number { expected: 2, found: 3 });
+
+    let mut lie = Lie::new();
+    let first = lie.view();
+    let (again, height) = (View { number: 2, ..first.clone() }, first.height);
+    lie.show(first);
+    let stands = SightError::Height { after: height, found: height };
+    assert_eq!(lie.seen_through(again), stands);
+}
+
+#[test]
+fn changes_since_a_height_that_the_copy_is_not_of_are_lies() {
+    let mut lie = Lie::new();
+    lie.honest();
+    let mut view = lie.view();
+    view.tiles[0].since = Some(Height(3));
+    let tile = view.tiles[0].tile;
+    let since = SightError::Since { tile, since: Height(3), has: Height(2) };
+    assert_eq!(lie.seen_through(view), since);
+
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    view.tiles[0].since = Some(Height(1));
+    assert_eq!(lie.seen_through(view), SightError::NoCopy(tile));
+}
+
+#[test]
+fn entries_that_are_none_are_lies() {
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    let tile = view.tiles[0].tile;
+    view.tiles[0].entries[0].truncate(3);
+    let error = lie.seen_through(view);
+    assert!(matches!(
+        error,
+        SightError::Copy { tile: at, error: CopyError::Malformed(_) } if at == tile
+    ));
+
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    let id = decode(&view.tiles[1].entries[0]).id;
+    let stray = view.tiles[1].entries[0].clone();
+    view.tiles[0].entries.push(stray);
+    let error = CopyError::OtherTile(id);
+    assert_eq!(lie.seen_through(view), SightError::Copy { tile, error });
+
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    view.tiles[0].moved.push((ObjectId(999_999), Movement::default()));
+    let error = CopyError::Unknown(ObjectId(999_999));
+    assert_eq!(lie.seen_through(view), SightError::Copy { tile, error });
+
+    let mut lie = Lie::new();
+    let mut view = lie.view();
+    view.far = vec![vec![1, 2, 3]];
+    assert!(matches!(lie.seen_through(view), SightError::Far(CopyError::Malformed(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// A byte of what was shown is changed; then either it is no view, or the proof shows the lie,
+    /// or all that is proved is what the world has.
+    #[test]
+    fn what_is_proved_is_true_whatever_a_server_shows(
+        at in any::<prop::sample::Index>(),
+        bits in 1_u8..,
+        second in any::<bool>(),
+    ) {
+        let (mut stand, mut watcher) = (Stand::new(), Watcher::default());
+        stand.enter();
+        let tiles = stand.tiles();
+        let mut sight = Sight::new();
+        if second {
+            sight.apply(&stand.view(&mut watcher, &tiles)).expect("an honest view");
+            stand.turns(3);
+        }
+        let view = stand.view(&mut watcher, &tiles);
+        let mut frame = encode_server(&ServerMessage::View(Box::new(view.clone())));
+        let at = at.index(frame.len());
+        frame[at] ^= bits;
+        let truth: Vec<_> = tiles.iter().flat_map(|tile| stand.entries(*tile)).collect();
+        stand.turns(2);
+        let proof = stand.proof(view.height, &tiles);
+
+        let Ok(ServerMessage::View(spoilt)) = decode_server(&frame) else { return Ok(()) };
+        let Ok(()) = sight.apply(&spoilt) else { return Ok(()) };
+        let Ok(Some(shown)) = sight.check(&proof) else { return Ok(()) };
+        for (entry, ..) in sight.things().filter(|(entry, ..)| shown.objects.contains(&entry.id)) {
+            prop_assert!(truth.contains(&entry.encode()), "{entry:?}");
+        }
+        let all: usize = shown.tiles.iter().map(|tile| stand.entries(*tile).len()).sum();
+        prop_assert!(shown.objects.len() == all || second);
+    }
+}

@@ -1,0 +1,10 @@
+//! Facts about the client: what it believes, what it refuses, and what it asks for again.
+
+mod liars;
+mod limits;
+mod resuming;
+mod seeing;
+mod session;
+mod set_changes;
+mod stand;
+mod talk;

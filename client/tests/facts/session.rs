@@ -1,0 +1,83 @@
+//! A session over connections that break: what is sent again, and what a refusal means.
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_client::{Event, LightClient};
+use metatopia_protocol::*;
+use metatopia_types::*;
+
+use crate::stand::key;
+use crate::talk::Talk;
+
+const RESEND: Duration = Duration::from_millis(500);
+
+fn session() -> Talk {
+    let sim = SimId(Digest::of("sessions", b"sim"));
+    let members = vec![Validator { key: key(200).public(), power: 1 }];
+    let set = ValidatorSet::new(members, |_| true).expect("one server");
+    let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
+    Talk::new(sim, light)
+}
+
+fn submitted(messages: &[ClientMessage]) -> Vec<u64> {
+    let seq = |message: &ClientMessage| match message {
+        ClientMessage::Submit(submission) => Some(submission.act.envelope.seq.0),
+        _ => None,
+    };
+    messages.iter().filter_map(seq).collect()
+}
+
+#[test]
+fn acts_without_a_receipt_are_sent_again_in_the_order_of_their_lane() {
+    let mut talk = session();
+    talk.connect(Height(5));
+    for _ in 0..3 {
+        talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+    }
+    assert_eq!(submitted(&talk.said()), [1, 2, 3]);
+
+    talk.session.disconnected();
+    talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("was open");
+    assert_eq!(talk.session.deadline(), None);
+    talk.connect(Height(5));
+    assert_eq!(submitted(&talk.said()), [1, 2, 3, 4]);
+
+    assert_eq!(talk.session.deadline(), Some(RESEND));
+    talk.session.tick(RESEND);
+    assert_eq!(submitted(&talk.said()), [1, 2, 3, 4]);
+}
+
+#[test]
+fn an_act_that_the_first_node_has_no_room_for_is_refused() {
+    let mut talk = session();
+    talk.connect(Height(5));
+    let (act, _) = talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+    talk.said();
+
+    let why = SubmitRefusal::QuotaExceeded;
+    talk.tell(&ServerMessage::Refused { act, why });
+
+    assert_eq!(talk.events(), [Event::Refused { act, why }]);
+    assert_eq!(talk.session.pending(), 0);
+}
+
+#[test]
+fn an_act_that_may_be_taken_already_outlives_a_node_without_room() {
+    for why in [SubmitRefusal::QuotaExceeded, SubmitRefusal::Full, SubmitRefusal::TooManyLanes] {
+        let mut talk = session();
+        talk.connect(Height(5));
+        let (act, _) =
+            talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+        talk.session.disconnected();
+        talk.connect(Height(5));
+        talk.said();
+
+        talk.tell(&ServerMessage::Refused { act, why });
+        assert_eq!((talk.events(), talk.session.pending()), (Vec::new(), 1), "{why}");
+
+        let why = SubmitRefusal::Replayed(1);
+        talk.tell(&ServerMessage::Refused { act, why });
+        assert_eq!(talk.events(), [Event::Refused { act, why }]);
+        assert_eq!(talk.session.pending(), 0);
+    }
+}

@@ -1,0 +1,92 @@
+//! A session under test, and the other end of its line.
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_client::{Event, LightClient, Output, Session};
+use metatopia_protocol::*;
+use metatopia_types::*;
+
+use crate::stand::{Stand, Watcher, key};
+
+pub(crate) struct Talk {
+    pub(crate) session: Session,
+    sim: SimId,
+    pub(crate) now: Duration,
+}
+
+impl Talk {
+    /// A session that is open and watches, with proofs.
+    pub(crate) fn watching(stand: &Stand) -> Self {
+        let mut talk = Self::new(stand.sim(), stand.light());
+        talk.connect(stand.height());
+        talk.session.view(Some(watching()));
+        talk.drain();
+        talk
+    }
+
+    pub(crate) fn new(sim: SimId, light: LightClient) -> Self {
+        let session = Session::new(Arc::new(key(1)), light, Lane(7));
+        Self { session, sim, now: Duration::ZERO }
+    }
+
+    pub(crate) fn tell(&mut self, message: &ServerMessage) {
+        self.session.handle(self.now, &encode_server(message));
+    }
+
+    /// Connects it, and lets it in.
+    pub(crate) fn connect(&mut self, height: Height) {
+        let (server, nonce) = (key(200).public(), [3; 32]);
+        let challenge = Challenge { version: VERSION, sim: self.sim, server, nonce };
+        self.tell(&ServerMessage::Challenge(challenge.clone()));
+        match self.drain().0.as_slice() {
+            [ClientMessage::Hello(hello)] => assert!(hello.verify(&challenge, &Ed25519)),
+            other => panic!("{other:?} where a hello belongs"),
+        }
+        let welcome = Welcome { height, turns_per_second: 20 };
+        self.tell(&ServerMessage::Welcome(welcome));
+    }
+
+    /// What it sent and what happened since, each in order.
+    pub(crate) fn drain(&mut self) -> (Vec<ClientMessage>, Vec<Event>) {
+        let (mut said, mut events) = (Vec::new(), Vec::new());
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Send(frame) => said.push(decode_client(&frame).expect("our own frame")),
+                Output::Event(event) => events.push(event),
+            }
+        }
+        (said, events)
+    }
+
+    pub(crate) fn said(&mut self) -> Vec<ClientMessage> {
+        self.drain().0
+    }
+
+    pub(crate) fn events(&mut self) -> Vec<Event> {
+        self.drain().1
+    }
+
+    pub(crate) fn view(&mut self, view: View) -> Vec<Event> {
+        self.tell(&ServerMessage::View(Box::new(view)));
+        self.events()
+    }
+
+    pub(crate) fn proof(&mut self, proof: ViewProof) -> Vec<Event> {
+        self.tell(&ServerMessage::ViewProof(Box::new(proof)));
+        self.events()
+    }
+
+    /// Shows it everything there is, and plays on until that can be proved. Gives the height.
+    pub(crate) fn see(&mut self, stand: &mut Stand, watcher: &mut Watcher) -> Height {
+        let view = stand.view(watcher, &stand.tiles());
+        let height = view.height;
+        assert_eq!(self.view(view), [Event::View { height }]);
+        stand.turns(2);
+        height
+    }
+}
+
+pub(crate) fn watching() -> Watching {
+    let (turns_apart, proofs, at, have) = (1, true, None, Vec::new());
+    Watching { bytes_per_second: 40_000, turns_apart, proofs, at, have }
+}
