@@ -2,8 +2,7 @@
 // rules, for the page's verifier and the servers' to be tested with. The verdicts here follow from
 // how each signature is made, not from a verifier.
 import { writeFileSync } from 'node:fs';
-import { Point, hashes, utils } from '../../web/vendor/noble-ed25519/index.js';
-import { sha512 } from '../../web/vendor/noble-hashes/sha2.js';
+import { Point, hashes, sha512, utils } from '../../web/vendor/noble/index.js';
 import { toHex } from '../../web/wire/buffer.js';
 
 hashes.sha512 = sha512;

@@ -1,6 +1,6 @@
 // @ts-check
 /** Digests as the protocol makes them: blake3, in a domain of its own for each use. */
-import { blake3 } from '../vendor/noble-hashes/blake3.js';
+import { blake3 } from '../vendor/noble/index.js';
 import { toHex } from '../wire/buffer.js';
 
 const encoder = new TextEncoder();

@@ -4,8 +4,7 @@
  * encoding of a point or number, no cofactor. Two verifiers that disagree would split the world, so
  * both are tested with the same signatures.
  */
-import { sha512 } from '../vendor/noble-hashes/sha2.js';
-import { Point, getPublicKey, hashes, sign as signWith } from '../vendor/noble-ed25519/index.js';
+import { Point, getPublicKey, hashes, sha512, sign as signWith } from '../vendor/noble/index.js';
 
 /** @type {any} */ (hashes).sha512 = sha512;
 
