@@ -95,7 +95,7 @@ test('an object that crosses into another tile stays in sight, whichever is told
 test('what is gone, or in a tile that was left, is out of sight', () => {
   const gone = started();
   const told = view(2, { tiles: [update({ since: gone.at, gone: [9] })] });
-  assert.ok(gone.sight.take(told, 50).changed);
+  assert.ok(gone.sight.take(told, 50));
   const left = started();
   left.sight.take(view(2, { left: [HERE] }), 50);
   for (const { sight } of [gone, left]) {
@@ -104,18 +104,43 @@ test('what is gone, or in a tile that was left, is out of sight', () => {
   }
 });
 
-test('views that do not fit are errors, and those of an earlier request are passed over', () => {
+test('views that do not fit are errors', () => {
   const { sight, at } = started();
   const refused = (told, why) => assert.throws(() => sight.take(told, 50), { name: 'ViewError' }, why);
   refused(view(3), 'a view is missing');
+  refused({ ...view(2), height: at }, 'time goes back');
   refused(view(2, { tiles: [update({ since: at + 500 })] }), 'a copy of that height is not held');
   const stray = { tiles: [update({ since: at, moved: [[10, still]] })] };
   refused(view(2, stray), 'what moved is not in the copy');
   const other = encode(entrySchema, [9, object(), body(8)]);
   refused(view(2, { tiles: [update({ entries: [other] })] }), 'an entry with the body of another');
+});
+
+test('copies stay when a session goes on at another server, and an older since fits them', () => {
+  const { sight, at } = started();
   sight.begin();
-  assert.deepEqual(sight.take(view(7), 60), { taken: false, changed: false });
-  assert.ok(sight.take(view(1, { tiles: [update({ since: at })] }), 70).taken);
+  const told = view(1, { tiles: [update({ since: at - 5, moved: [[9, moved(3, 3)]] })] });
+  sight.take(told, 50);
+  assert.equal(sight.known(9).x, 3);
+});
+
+test('copies that were not whole are dropped when a session goes on', () => {
+  const sight = new Sight();
+  sight.take(view(1, { tiles: [update({ more: true, entries: [bytes(9)] })] }), 0);
+  sight.begin();
+  assert.equal(sight.objects.size, 0);
+  assert.throws(() => sight.take(view(1, { tiles: [update({ since: height })] }), 50));
+});
+
+test('what crosses between tiles close by is never out of sight', () => {
+  const { sight, at } = started();
+  const step = { ...moved(33, 2), velocity: [Q20, 0] };
+  sight.take(view(2, { tiles: [update({ since: at, gone: [9] })], near: [[9, step]] }), 50);
+  assert.equal(sight.known(9).x, 33);
+  sight.take(view(3, { near: [[9, { ...step, position: [34 * Q20, 2 * Q20] }]] }), 100);
+  assert.equal(sight.known(9).x, 34);
+  sight.take(view(4), 150);
+  assert.ok(!sight.objects.has(9));
 });
 
 test('only whole copies are named when a session goes on', () => {
@@ -134,7 +159,7 @@ test('far things come, and go when they are not told of again', () => {
   assert.ok(sight.objects.get(77).far);
   assert.ok(!sight.tiles.have().some(([tile]) => tile.x === 6));
   height += 201;
-  assert.ok(sight.take(view(3), 100).changed);
+  assert.ok(sight.take(view(3), 100));
   assert.ok(!sight.objects.has(77));
 });
 

@@ -309,7 +309,10 @@ export class Client extends EventTarget {
     const now = this.now();
     const before = this.sight.me;
     const { taken, changed } = this.watch.take(view, now);
-    if (!taken) return false;
+    if (!taken) {
+      this.link.leave('bad-view');
+      return false;
+    }
     this.#predict(before, now);
     this.replicaMode.tick();
     this.#tell('view');

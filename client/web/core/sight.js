@@ -95,34 +95,51 @@ export class Sight {
     this.distant = new Map();
     /** @type {Set<number>} */
     this.gesturing = new Set();
+    /** Things very near that are in no copy for the moment. */
+    this.between = /** @type {Map<number, import('./tiles.js').Entry>} */ (new Map());
   }
 
   /**
    * Takes a view in; the copies are forgotten if it does not fit them.
    * @param {any} view
    * @param {number} now
-   * @returns {{taken: boolean, changed: boolean}} whether the set of things in sight changed
+   * @returns {boolean} whether the set of things in sight changed
    */
   take(view, now) {
+    const between = this.#between(view.near);
     const changes = this.tiles.apply(view);
-    if (changes === null) return { taken: false, changed: false };
     const before = this.tick;
     this.timeline.heard(view.tick, now);
     [this.height, this.tick, this.me] = [view.height, view.tick, view.me];
     for (const id of changes.put) this.#put(id);
-    const near = new Map(view.near);
     for (const id of [...changes.put, ...changes.moved]) {
       const entry = this.tiles.get(id);
       if (entry) this.#move(id, entry.body, before);
     }
-    for (const [id, movement] of near) {
-      const entry = this.tiles.get(id);
+    for (const [id, movement] of view.near) {
+      const entry = this.tiles.get(id) ?? between.get(id);
       if (entry) this.#move(id, follow(entry.body, movement), before);
     }
-    for (const id of changes.gone) this.#drop(id);
+    const lost = [...changes.gone, ...this.between.keys()];
+    for (const id of lost) if (!this.tiles.get(id) && !between.has(id)) this.#drop(id);
+    this.between = between;
     const far = this.#far(view.far, before);
     this.#gestures(view.gestures);
-    return { taken: true, changed: changes.put.size > 0 || changes.gone.size > 0 || far };
+    return changes.put.size > 0 || changes.gone.size > 0 || far;
+  }
+
+  /**
+   * What was known of things very near; one that crosses into another tile may be in no copy.
+   * @param {[number, any][]} near
+   */
+  #between(near) {
+    /** @type {Map<number, import('./tiles.js').Entry>} */
+    const found = new Map();
+    for (const [id] of near) {
+      const entry = this.tiles.get(id) ?? this.between.get(id);
+      if (entry) found.set(id, entry);
+    }
+    return found;
   }
 
   /** Which packages scripts run; things show them from now on. @param {any[]} scripts */
@@ -139,9 +156,12 @@ export class Sight {
     return [...this.objects.values()].some(unknown);
   }
 
-  /** Copies stay; the next view has number 1. */
+  /** A new connection: the next view has number 1. Whole copies stay. */
   begin() {
     this.tiles.begin();
+    for (const id of this.objects.keys()) {
+      if (!this.tiles.get(id) && !this.distant.has(id)) this.#drop(id);
+    }
   }
 
   /** Nothing is in sight any more. */
@@ -149,6 +169,7 @@ export class Sight {
     this.tiles.clear();
     this.objects.clear();
     this.tracks.clear();
+    this.between.clear();
     this.distant.clear();
     this.gesturing.clear();
   }

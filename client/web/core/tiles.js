@@ -65,8 +65,10 @@ export class Tiles {
     this.copies = new Map();
     /** In which copy an object was told of last. @type {Map<number, string>} */
     this.places = new Map();
-    /** The number of the last view; none since views were asked for. @type {number|null} */
-    this.last = null;
+    /** The number of the last view of this connection. */
+    this.last = 0;
+    /** Of the last view of this connection. @type {number|null} */
+    this.since = null;
     this.height = 0;
   }
 
@@ -76,15 +78,19 @@ export class Tiles {
     return whole.map(({ tile, height }) => [tile, height]);
   }
 
-  /** Views were asked for anew; those under way for an earlier request are passed over. */
+  /** A new connection: the next view has number 1. Whole copies stay. */
   begin() {
-    this.last = null;
+    this.last = 0;
+    this.since = null;
+    for (const [key, copy] of this.copies) {
+      if (!copy.whole) this.copies.delete(key);
+    }
+    for (const [id, key] of this.places) if (!this.copies.has(key)) this.places.delete(id);
   }
 
   clear() {
     this.copies.clear();
     this.places.clear();
-    this.last = null;
   }
 
   /** @param {number} id @returns {Entry|undefined} */
@@ -95,26 +101,27 @@ export class Tiles {
   /**
    * Takes a view in.
    * @param {any} view
-   * @returns {{put: Set<number>, moved: Set<number>, gone: Set<number>}|null} the ids of what is
-   *   new or changed, of what only moved, and of what is out of sight; null for an old view
+   * @returns {{put: Set<number>, moved: Set<number>, gone: Set<number>}} the ids of what is new or
+   *   changed, of what only moved, and of what is out of sight
    */
   apply(view) {
-    if (this.last === null ? view.number !== 1 : view.number !== (this.last + 1) >>> 0) {
-      if (this.last === null) return null;
+    if (view.number !== (this.last + 1) >>> 0) {
       throw new ViewError(`view ${view.number} follows view ${this.last}`);
     }
-    if (this.last !== null && view.height <= this.height) throw new ViewError('views go back');
+    if (this.since !== null && view.height <= this.since) throw new ViewError('views go back');
     /** @type {{put: Set<number>, moved: Set<number>, gone: Set<number>}} */
     const changes = { put: new Set(), moved: new Set(), gone: new Set() };
-    for (const update of view.tiles) this.#update(update, view.height, changes);
+    // First, because a tile may have come into sight again since.
     for (const tile of view.left) {
       const key = name(tile);
       for (const id of this.copies.get(key)?.entries.keys() ?? []) this.#leave(id, key, changes);
       this.copies.delete(key);
     }
+    for (const update of view.tiles) this.#update(update, view.height, changes);
     if (this.copies.size > HAVE_MAX) throw new ViewError('more tiles than anybody sees');
     if (this.places.size > ENTRIES_MAX) throw new ViewError('more objects than a world has');
     this.last = view.number;
+    this.since = view.height;
     this.height = view.height;
     return changes;
   }

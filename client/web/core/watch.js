@@ -35,14 +35,18 @@ export class Watch {
   setPulse(pulse) {
     if (this.pulse === pulse) return;
     this.pulse = pulse;
-    if (this.session.open) this.begin();
+    if (this.session.open) this.#ask();
   }
 
-  /** Asks for views anew; what is held need not be sent again. */
+  /** A new connection: what is held need not be sent again. */
   begin() {
-    const have = this.sight.tiles.have();
     this.sight.begin();
-    this.proofs.begin(have.length > 0);
+    this.proofs.begin(this.sight.tiles.copies.size > 0);
+    this.#ask();
+  }
+
+  #ask() {
+    const have = this.sight.tiles.have();
     const hidden = this.pulse === 'hidden';
     this.session.watch({
       bytes_per_second: hidden ? BYTES_HIDDEN : BYTES_PER_SECOND,
@@ -54,20 +58,19 @@ export class Watch {
   }
 
   /**
+   * Takes a view in. One that does not fit what is held makes all of it worthless.
    * @param {any} view
    * @param {number} now
    * @returns {{taken: boolean, changed: boolean}}
    */
   take(view, now) {
     try {
-      const done = this.sight.take(view, now);
-      if (done.taken) this.#look();
-      return done;
+      const changed = this.sight.take(view, now);
+      this.#look();
+      return { taken: true, changed };
     } catch (error) {
       if (!(error instanceof ViewError || error instanceof WireError)) throw error;
-      // Half a view is nothing to look at: begin with nothing.
       this.sight.clear();
-      this.begin();
       return { taken: false, changed: true };
     }
   }
