@@ -109,18 +109,17 @@ export class Page {
     this.hint = el('p', { class: 'key-hint', 'aria-hidden': 'true' }, t('key.hint'));
     const map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
     this.minimap = new Minimap(map);
-    const skip = el('a', { class: 'skip', href: '#near', on: { click: (/** @type {Event} */ event) => { event.preventDefault(); this.dock.show('near'); } } }, t('skip'));
+    const skip = button({ text: t('skip'), class: 'skip', click: () => this.dock.show('near') });
     this.place = el('span', { class: 'place' });
     const { camera } = this.renderer;
-    document.body.append(skip,
-      el('main', null, this.canvas),
-      el('header', { class: 'top' }, el('span', { class: 'brand' }, el('b', null, t('brand')), this.place), this.badge.element),
-      this.badge.alarm, this.progress.element,
-      el('div', { class: 'corner' }, map, el('div', { class: 'zoom' },
-        button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
-        button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-      this.chat.element, stick(this.input, el), this.actions.element, this.hint,
-      this.dock.menu, this.dock.bar, this.dock.panel, this.toasts.box, this.announcer.element);
+    document.body.append(
+      el('header', null, skip, el('div', { class: 'top' }, el('h1', { class: 'brand' }, el('b', null, t('brand')), this.place), this.badge.element), this.badge.alarm),
+      el('main', null, this.canvas, this.progress.element,
+        el('div', { class: 'corner' }, map, el('div', { class: 'zoom' },
+          button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
+          button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
+        this.chat.element, stick(this.input, el), this.actions.element, this.hint, this.toasts.box, this.announcer.element),
+      el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
 
   start() {

@@ -14,7 +14,7 @@ export class Chat {
   /** @param {import('../main.js').Page} page */
   constructor(page) {
     this.page = page;
-    this.log = el('ol', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
+    this.log = el('div', { class: 'chat-log', role: 'log', 'aria-live': 'polite', 'aria-label': t('chat.log'), tabindex: '0' });
     this.input = el('input', { type: 'text', autocomplete: 'off', enterkeyhint: 'send', 'aria-label': t('chat.say'), placeholder: t('chat.place'), maxlength: BYTES_MAX });
     this.channel = el('select', { 'aria-label': t('chat.channel') },
       el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')));
@@ -75,7 +75,7 @@ export class Chat {
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', null, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const line = el('li', { class: channel === 1 ? 'all' : '' }, who, channel === 1 ? el('small', null, ` ${t('chat.all')}`) : null, ' ', text);
+    const line = el('p', { class: channel === 1 ? 'all' : '' }, who, channel === 1 ? el('small', null, ` ${t('chat.all')}`) : null, ' ', text);
     const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.append(line);
     while (this.log.children.length > LINES_MAX) this.log.firstChild.remove();
