@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Foresight } from '../../web/core/foresight.js';
 import { Predictor, overlap } from '../../web/core/predict.js';
 import { Sight } from '../../web/core/sight.js';
 import { Timeline, Track } from '../../web/core/timeline.js';
@@ -287,4 +288,45 @@ test('walls hold the own avatar, also turned ones and corners', () => {
   assert.equal(overlap(0, 0, 1, { x: 1.9, y: 0, angle: 0, round: true, hx: 1, hy: 1 }).nx, -1);
   assert.equal(overlap(0, 0, 1, { x: 2.1, y: 0, angle: 0, round: true, hx: 1, hy: 1 }), null);
   assert.ok(overlap(0.1, 0, 1, { x: 0, y: 0, angle: 0, round: false, hx: 1, hy: 2 }).depth > 1.8);
+});
+
+test('a path that the servers\' own physics foresee is followed without a jump', () => {
+  const one = new Predictor({ radius: 0.35, speed: 4, acceleration: 24 });
+  one.correct({ x: 0, y: 0, vx: 0, vy: 0, angle: 0 }, 0, 50);
+  const point = (n) => ({ x: 0.2 + n * 0.05, y: 0, vx: 3, vy: 0, angle: 0 });
+  const points = Array.from({ length: 30 }, (_, n) => point(n));
+  one.follow({ began: -50, points }, 1);
+  assert.ok(Math.hypot(one.at(1).x, one.at(1).y) < 1e-9, 'it is shown where it was');
+  let last = one.at(1).x;
+  for (let now = 10; now < 400; now += 10) {
+    const { x } = one.at(now);
+    assert.ok(x >= last && x - last < 0.08);
+    last = x;
+  }
+  const at = (400 + 50) / TICK - 1;
+  assert.ok(Math.abs(one.at(400).x - (0.2 + at * 0.05)) < 0.01);
+  one.steer(0, 0, 460);
+  assert.ok(Number.isFinite(one.at(900).x), 'rules go on where the path ends');
+});
+
+test('headings under way change the path when they will be taken', () => {
+  const asked = [];
+  const foresight = new Foresight((number, walk) => asked.push({ number, ...walk }));
+  const said = foresight.note(1, 0, 1_000);
+  foresight.note(0, 0, 1_100);
+  foresight.view(50, 1_050, 100);
+  assert.deepEqual(asked[0].heading, ['0', '0']);
+  assert.deepEqual(asked[0].changes, [
+    { after: 3, heading: ['4294967296', '0'] },
+    { after: 9, heading: ['0', '0'] },
+  ]);
+  said.height = 51;
+  foresight.view(51, 1_100, 100);
+  assert.deepEqual(asked[1].heading, ['4294967296', '0']);
+  assert.deepEqual(asked[1].changes, [{ after: 6, heading: ['0', '0'] }]);
+  const found = { tick: 153, path: [{ position: [1 << 20, 0], velocity: [0, 0], facing: [0, 1] }] };
+  assert.equal(foresight.path(1, found), null, 'an answer to an older question');
+  assert.deepEqual(foresight.path(2, found), {
+    began: 1_000, points: [{ x: 1, y: 0, vx: 0, vy: 0, angle: Math.PI / 2 }],
+  });
 });

@@ -1,5 +1,6 @@
 // @ts-check
 /** Everything the page needs from a world; nothing of what it looks like. */
+import { OwnAvatar } from './avatar.js';
 import { Build } from './build.js';
 import { Deeds } from './deeds.js';
 import { toVec } from './acts.js';
@@ -9,13 +10,11 @@ import { Inquiry } from './inquiry.js';
 import { randomLane } from './keys.js';
 import { Link } from './link.js';
 import { ActError } from './pending.js';
-import { Predictor } from './predict.js';
 import { Proofs } from './proof.js';
 import { ReplicaMode } from './replica.js';
 import { Servers } from './servers.js';
 import { Session } from './session.js';
 import { Sight } from './sight.js';
-import { TICKS_PER_SECOND } from './timeline.js';
 import { Watch } from './watch.js';
 
 /** Deadlines are looked at so often; and with each frame, for tabs whose timers sleep. */
@@ -64,7 +63,9 @@ export class Client extends EventTarget {
       changed: () => this.#tell('proof'),
       ask: (question) => this.session.ask(question),
       compiled: (compiled) => this.#signByModule(compiled),
+      predicted: (asked, found) => this.avatar.foreseen(asked, found),
     });
+    this.avatar = new OwnAvatar({ sight: this.sight, proofs: this.proofs, now: this.now });
     this.replicaMode = new ReplicaMode({
       changed: () => this.#tell('replica'),
       askRaw: (question) => this.session.ask(question, { raw: true }),
@@ -73,9 +74,6 @@ export class Client extends EventTarget {
     this.watch = new Watch({
       session: this.session, sight: this.sight, proofs: this.proofs, at: at && toVec(at.x, at.y),
     });
-    /** Headings that were taken, and wait for the view that shows them.
-     * @type {{sent: number, height: number}[]} */
-    this.taken = [];
     this.deeds = this.#makeDeeds();
     this.build = new Build(
       (act) => this.deeds.act(act),
@@ -113,8 +111,8 @@ export class Client extends EventTarget {
     return new Deeds({
       session: this.session,
       now: this.now,
-      steered: ({ x, y }) => this.sight.predictor?.steer(x, y, this.now()),
-      walked: (sent, height) => this.taken.push({ sent, height }),
+      steered: (heading) => this.avatar.steer(heading),
+      walking: (heading, sent) => this.avatar.walking(heading, sent),
       done: (result) => this.#tell('outcome', result),
     });
   }
@@ -297,9 +295,7 @@ export class Client extends EventTarget {
     this.genesis = genesis;
     this.simName = genesis.name;
     this.sight.timeline.ticksPerTurn = genesis.ticksPerTurn;
-    const predictor = new Predictor(genesis.avatar);
-    predictor.solids = () => this.watch.solids(this.now());
-    this.sight.predictor = predictor;
+    this.avatar.learn(genesis.avatar, () => this.watch.solids(this.now()));
     if (this.wasm !== null) this.proofs.start(this.wasm, bytes, sim);
     return genesis;
   }
@@ -307,13 +303,12 @@ export class Client extends EventTarget {
   /** @param {any} view @returns {boolean} whether it was taken in */
   #view(view) {
     const now = this.now();
-    const before = this.sight.me;
     const { taken, changed } = this.watch.take(view, now);
     if (!taken) {
       this.link.leave('bad-view');
       return false;
     }
-    this.#predict(before, now);
+    this.avatar.view(now);
     this.replicaMode.tick();
     this.#tell('view');
     if (changed) this.#tell('objects');
@@ -322,21 +317,6 @@ export class Client extends EventTarget {
       this.scripts().catch(() => {});
     }
     return true;
-  }
-
-  /** @param {number|null} before the avatar of the last view @param {number} now */
-  #predict(before, now) {
-    const { predictor, me, height } = this.sight;
-    if (predictor === null) return;
-    if (me === null || me !== before) predictor.reset();
-    this.taken = this.taken.filter(({ sent, height: at }) => {
-      if (at > height) return true;
-      predictor.took(now - sent);
-      return false;
-    });
-    const place = me === null ? null : this.sight.known(me);
-    const turn = (this.sight.timeline.ticksPerTurn * 1_000) / TICKS_PER_SECOND;
-    if (place !== null) predictor.correct(place, now, turn);
   }
 
   /** @param {any} proof */

@@ -21,11 +21,11 @@ export class Deeds {
    * @param {import('./session.js').Session} parts.session
    * @param {() => number} parts.now
    * @param {(heading: {x: number, y: number}) => void} parts.steered
-   * @param {(sent: number, height: number) => void} parts.walked a heading, sent then, was taken in
-   *   the turn of this height
+   * @param {(heading: {x: number, y: number}, sent: number) => (height: number) => void}
+   *   parts.walking a heading is sent; what is given is told in which turn it was taken
    * @param {(result: import('./pending.js').Result) => void} parts.done
    */
-  constructor({ session, now, steered, walked, done }) {
+  constructor({ session, now, steered, walking, done }) {
     this.session = session;
     this.now = now;
     this.steered = steered;
@@ -38,9 +38,9 @@ export class Deeds {
     this.walker = new Walker({
       now,
       submit: async (x, y) => {
-        const sent = now();
+        const taken = walking({ x, y }, now());
         const result = await this.act(acts.walk(x, y));
-        if (result.ok) walked(sent, result.height);
+        if (result.ok) taken(result.height);
         return result;
       },
     });

@@ -14,6 +14,9 @@ const TAKEN = 0.3;
 const MEMORY_MS = 2_000;
 /** The longest step, in seconds; a tab that slept does not run on. */
 const STEP_MAX = 0.1;
+const TICK_MS = 1_000 / 60;
+
+/** @typedef {{x: number, y: number, vx: number, vy: number, angle: number}} Point */
 
 /**
  * @typedef {object} Solid
@@ -44,6 +47,9 @@ export class Predictor {
     this.offset = { x: 0, y: 0 };
     /** @type {{t: number, x: number, y: number}[]} */
     this.memory = [];
+    /** Where the servers' own physics say it will be, tick by tick after a moment.
+     * @type {{began: number, points: Point[]}|null} */
+    this.path = null;
     /** From the sending of a heading to the view that shows it. */
     this.latency = 120;
     /** What is in the way. @type {() => Solid[]} */
@@ -53,6 +59,7 @@ export class Predictor {
   /** The avatar is gone. */
   reset() {
     this.ready = false;
+    this.path = null;
     this.memory = [];
     this.heading = { x: 0, y: 0 };
   }
@@ -88,6 +95,9 @@ export class Predictor {
     const [ex, ey] = [place.x - then.x, place.y - then.y];
     const size = Math.hypot(ex, ey);
     const jump = size > JUMP_METRES;
+    if (jump) this.path = null;
+    // The path begins where the servers say already.
+    if (this.path !== null) return;
     const share = jump || size > 0.5 ? 1 : TAKEN;
     this.x += ex * share;
     this.y += ey * share;
@@ -105,15 +115,47 @@ export class Predictor {
     if (resting && place.vx === 0 && place.vy === 0) this.angle = place.angle;
   }
 
+  /**
+   * Better is known where it will be.
+   * @param {{began: number, points: Point[]}} path
+   * @param {number} now
+   */
+  follow(path, now) {
+    if (!this.ready) return;
+    const shown = this.at(now);
+    this.path = path;
+    const place = this.#onPath(now);
+    if (place === null) return;
+    [this.x, this.y, this.vx, this.vy] = [place.x, place.y, place.vx, place.vy];
+    const far = Math.hypot(shown.x - place.x, shown.y - place.y) > JUMP_METRES;
+    this.offset = far ? { x: 0, y: 0 } : { x: shown.x - place.x, y: shown.y - place.y };
+  }
+
+  /** @param {number} now @returns {Point|null} nothing where the path has ended */
+  #onPath(now) {
+    if (this.path === null) return null;
+    const { began, points } = this.path;
+    const at = (now - began) / TICK_MS - 1;
+    if (at > points.length - 1) return null;
+    const [a, b] = [points[Math.max(Math.floor(at), 0)], points[Math.max(Math.ceil(at), 0)]];
+    const share = at - Math.floor(at);
+    const mix = (/** @type {'x'|'y'|'vx'|'vy'} */ part) => a[part] + (b[part] - a[part]) * share;
+    return { x: mix('x'), y: mix('y'), vx: mix('vx'), vy: mix('vy'), angle: b.angle };
+  }
+
   /** Moves on. @param {number} now */
   advance(now) {
     const seconds = Math.min((now - this.time) / 1_000, STEP_MAX);
     if (!this.ready || seconds <= 0) return;
     this.time = now;
-    this.#accelerate(seconds);
-    this.x += this.vx * seconds;
-    this.y += this.vy * seconds;
-    for (const solid of this.solids()) this.#avoid(solid);
+    const place = this.#onPath(now);
+    if (place === null) {
+      this.path = null;
+      this.#accelerate(seconds);
+      this.x += this.vx * seconds;
+      this.y += this.vy * seconds;
+      for (const solid of this.solids()) this.#avoid(solid);
+    } else [this.x, this.y, this.vx, this.vy] = [place.x, place.y, place.vx, place.vy];
     const left = LEFT_AFTER_SECOND ** seconds;
     this.offset.x *= left;
     this.offset.y *= left;
