@@ -178,3 +178,22 @@ test('an archive takes long paths, and refuses what no archive holds', () => {
   assert.equal(execFileSync('tar', ['-tf', '-'], { input: made, encoding: 'utf8' }).trim(), path);
   assert.throws(() => tar([{ path: 'c'.repeat(101), bytes: new Uint8Array() }]), RangeError);
 });
+
+test('of two tabs of one person, the one that acts has the avatar', async () => {
+  const world = new World();
+  world.add(A);
+  const [one, two] = [await entered(world), await entered(world)];
+  assert.notEqual(one.session.lane, two.session.lane);
+  const look = { color: 0, shape: 'round' };
+  await one.login('ada', look);
+  await two.login('ada', look);
+  assert.ok((await one.emote('wave')).ok);
+  const kinds = [...world.decided.values()].map(({ signed }) => {
+    const { lane, act } = signed.envelope;
+    return [lane === one.session.lane ? 1 : 2, typeof act === 'string' ? act : Object.keys(act)[0]];
+  });
+  assert.deepEqual(kinds, [[1, 'Login'], [2, 'Login'], [1, 'Emote'], [1, 'Login'], [1, 'Emote']]);
+  assert.ok(one.status.here);
+  one.stop();
+  two.stop();
+});

@@ -17,6 +17,8 @@ export const SIM = genesis.id;
 export class World {
   constructor() {
     this.height = 100;
+    /** The lane whose tab has the one avatar. @type {bigint|null} */
+    this.holder = null;
     /** Acts that were decided, by id, in order. */
     this.decided = new Map();
     /** @type {Map<string, Node>} */
@@ -92,8 +94,12 @@ class Node {
     if (this.mute) return;
     if (known) return socket.receive({ Refused: { act, why: { Replayed: known.seq } } });
     const { height } = this.world;
+    const { lane, act: what } = signed.envelope;
+    const login = variant(what)[0] === 'Login';
+    if (login) this.world.holder = lane;
+    const away = this.world.holder !== lane && !login && this.world.holder !== null;
     socket.receive({ Receipt: { act, receipt: receiptOf(height) } });
-    socket.receive({ Outcome: { act, height, outcome: 'Ok' } });
+    socket.receive({ Outcome: { act, height, outcome: away ? { Refused: 'OtherSession' } : 'Ok' } });
   }
 }
 

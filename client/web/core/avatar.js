@@ -9,11 +9,13 @@ export class OwnAvatar {
    * @param {object} parts
    * @param {import('./sight.js').Sight} parts.sight
    * @param {import('./proof.js').Proofs} parts.proofs
+   * @param {() => boolean} parts.here whether this tab steers it
    * @param {() => number} parts.now
    */
-  constructor({ sight, proofs, now }) {
+  constructor({ sight, proofs, here, now }) {
     this.sight = sight;
     this.proofs = proofs;
+    this.here = here;
     this.now = now;
     this.foresight = new Foresight((asked, walk) => proofs.predict(asked, walk));
     /** Headings that were taken, and wait for the view that shows them.
@@ -64,7 +66,8 @@ export class OwnAvatar {
   view(now) {
     const { predictor, me, height, timeline } = this.sight;
     if (predictor === null) return;
-    if (me === null || me !== this.last) {
+    // Another tab's steps are drawn as everybody's.
+    if (me === null || me !== this.last || !this.here()) {
       predictor.reset();
       this.foresight.reset();
     }
@@ -73,7 +76,7 @@ export class OwnAvatar {
       if (at <= height) predictor.took(now - sent);
       return at > height;
     });
-    const place = me === null ? null : this.sight.known(me);
+    const place = me === null || !this.here() ? null : this.sight.known(me);
     if (place === null) return;
     const turn = (timeline.ticksPerTurn * 1_000) / TICKS_PER_SECOND;
     predictor.correct(place, now, turn);

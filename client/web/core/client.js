@@ -65,7 +65,10 @@ export class Client extends EventTarget {
       compiled: (compiled) => this.#signByModule(compiled),
       predicted: (asked, found) => this.avatar.foreseen(asked, found),
     });
-    this.avatar = new OwnAvatar({ sight: this.sight, proofs: this.proofs, now: this.now });
+    /** @type {OwnAvatar} */
+    this.avatar = new OwnAvatar({
+      sight: this.sight, proofs: this.proofs, here: () => this.deeds.here, now: this.now,
+    });
     this.replicaMode = new ReplicaMode({
       changed: () => this.#tell('replica'),
       askRaw: (question) => this.session.ask(question, { raw: true }),
@@ -107,6 +110,7 @@ export class Client extends EventTarget {
     });
   }
 
+  /** @returns {Deeds} */
   #makeDeeds() {
     return new Deeds({
       session: this.session,

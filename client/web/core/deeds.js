@@ -47,19 +47,23 @@ export class Deeds {
   }
 
   /**
-   * Signs and sends an act; logs in anew first if the avatar is elsewhere.
+   * Signs and sends an act; takes the avatar back first if another tab has it.
    * @param {any} act
    * @param {Uint8Array[]} [blobs]
    */
   async act(act, blobs = []) {
-    let result = await this.#submit(act, blobs);
-    if (AWAY.has(result.refusal ?? '') && this.person !== null) {
-      this.here = false;
-      const { name, look } = this.person;
-      const back = await this.login(name, look);
-      if (back.ok) result = await this.#submit(act, blobs);
-    }
-    return result;
+    if (this.person !== null && !this.here) await this.#comeBack();
+    const result = await this.#submit(act, blobs);
+    if (!AWAY.has(result.refusal ?? '') || this.person === null) return result;
+    this.here = false;
+    return (await this.#comeBack()) ? this.#submit(act, blobs) : result;
+  }
+
+  /** @returns {Promise<boolean>} whether this tab has the avatar again */
+  async #comeBack() {
+    if (this.person === null) return false;
+    const { name, look } = this.person;
+    return (await this.login(name, look)).ok;
   }
 
   /** @param {string} name @param {any} look */
@@ -68,7 +72,8 @@ export class Deeds {
     if (result.ok) {
       this.person = { name, look };
       this.here = true;
-      this.walker.reset();
+      // A login makes the avatar stand.
+      this.walker.forget();
     }
     return result;
   }
@@ -112,8 +117,7 @@ export class Deeds {
         if (!AWAY.has(refusal ?? '') || this.person === null) return;
         this.here = false;
         // Another tab's avatar is left to it, until somebody acts here.
-        const { name, look } = this.person;
-        if (refusal === 'NotLoggedIn' && awake) await this.login(name, look);
+        if (refusal === 'NotLoggedIn' && awake) await this.#comeBack();
       },
       () => {},
     );

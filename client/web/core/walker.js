@@ -27,10 +27,9 @@ export class Walker {
     this.waiting = [];
   }
 
-  /** Another avatar, or none: it stands. */
-  reset() {
-    this.told = { x: 0, y: 0 };
-    this.wanted = { x: 0, y: 0 };
+  /** What was told may not hold any more: whatever comes next is told. */
+  forget() {
+    this.told = { x: Number.NaN, y: Number.NaN };
   }
 
   /**
@@ -62,7 +61,7 @@ export class Walker {
     this.at = this.now();
     return this.submit(wanted.x, wanted.y).then(settle, () => {
       // It may not have been heard: the same heading may be said again.
-      this.told = { x: Number.NaN, y: Number.NaN };
+      this.forget();
       settle(null);
     });
   }
