@@ -15,6 +15,7 @@
 //!   latest when every other one has been told four times.
 
 mod bucket;
+mod frame;
 mod proofs;
 mod sight;
 mod stamps;
@@ -29,19 +30,18 @@ use metatopia_types::{Certificate, Header, Height, PublicKey};
 
 use crate::ClientId;
 
-pub use self::{
-    proofs::PROOFS_WAITING_MAX,
-    sight::{SIGHT, SIGHT_KEPT},
-    stamps::GONE_MAX,
-    watcher::{
-        FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, NEAR_MAX, PIECE_BYTES, UPDATE_BYTES_MAX,
-        VIEW_BYTES_MAX,
-    },
-};
 use self::{
+    frame::Updates,
     proofs::Proofs,
     stamps::Stamps,
     watcher::{Numbers, Turn, Watcher},
+};
+pub use self::{
+    frame::{PIECE_BYTES, UPDATE_BYTES_MAX},
+    proofs::PROOFS_WAITING_MAX,
+    sight::{SIGHT, SIGHT_KEPT},
+    stamps::GONE_MAX,
+    watcher::{FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, NEAR_MAX, VIEW_BYTES_MAX},
 };
 
 /// What a client must not say of views; its session ends.
@@ -144,6 +144,7 @@ impl Views {
             world,
             stamps: &self.stamps,
             height: applied.height,
+            updates: Updates::default(),
             gestures: world.gestures().into_iter().filter_map(placed).collect(),
             large: large.map(|(id, place, reach)| (Tile::of(place), id, place, reach)).collect(),
         };
@@ -151,11 +152,9 @@ impl Views {
         let (mut frames, mut exact) = (Vec::new(), BTreeMap::new());
         for (id, Client { key, numbers, watcher }) in &mut self.clients {
             let Some(watcher) = watcher else { continue };
-            let Some(view) = watcher.view(&turn, key, numbers) else {
+            let Some(frame) = watcher.view(&turn, key, numbers) else {
                 continue;
             };
-            let frame = encode_server(&ServerMessage::View(Box::new(view)));
-            watcher.spend_on_frame(frame.len());
             frames.push((*id, frame));
             if proves && watcher.proofs {
                 exact.insert(*id, watcher.exact(&turn).collect());
@@ -175,16 +174,21 @@ impl Views {
         header: &Header,
         certificate: &Certificate,
     ) -> Vec<(ClientId, Vec<u8>)> {
-        let clients = &mut self.clients;
-        let mut frames = Vec::new();
-        for (id, message) in self.proofs.prove(of, header, certificate) {
-            let watcher = clients.get_mut(&id).and_then(|client| client.watcher.as_mut());
+        let Some(waiting) = self.proofs.take(of) else {
+            return Vec::new();
+        };
+        let (mut frames, mut encoded) = (Vec::new(), BTreeMap::new());
+        for (id, tiles) in &waiting.exact {
+            let watcher = self.clients.get_mut(id).and_then(|client| client.watcher.as_mut());
             let Some(watcher) = watcher.filter(|watcher| watcher.proving.is_open()) else {
                 continue;
             };
-            let frame = encode_server(&ServerMessage::ViewProof(Box::new(message)));
+            // Most clients have the same tiles.
+            let proof = || waiting.proof(of, header, certificate, tiles);
+            let encode = || encode_server(&ServerMessage::ViewProof(Box::new(proof())));
+            let frame: &Vec<u8> = encoded.entry(tiles).or_insert_with(encode);
             watcher.spend_on_proof(frame.len());
-            frames.push((id, frame));
+            frames.push((*id, frame.clone()));
         }
         frames
     }

@@ -16,11 +16,31 @@ pub const PROOFS_WAITING_MAX: usize = 8;
 
 /// What will be proved of one height.
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     /// The leaves of all tiles that any client has.
     leaves: BTreeMap<Tile, Vec<PlacedLeaf>>,
     /// What each client has exactly.
-    exact: BTreeMap<ClientId, Vec<Tile>>,
+    pub(super) exact: BTreeMap<ClientId, Vec<Tile>>,
+}
+
+impl Waiting {
+    /// Shows the leaves of some tiles in the root that a header states.
+    pub(super) fn proof(
+        &self,
+        of: Height,
+        header: &Header,
+        certificate: &Certificate,
+        tiles: &[Tile],
+    ) -> ViewProof {
+        let leaf = |leaf: &PlacedLeaf| TileLeaf {
+            tile: tile_name(leaf.tile),
+            prefix: leaf.prefix.clone(),
+            place: leaf.place.clone(),
+        };
+        let own = tiles.iter().filter_map(|tile| self.leaves.get(tile)).flatten();
+        let (header, certificate) = (header.clone(), certificate.clone());
+        ViewProof { of, header, certificate, leaves: own.map(leaf).collect() }
+    }
 }
 
 /// Heights to be proved.
@@ -46,27 +66,9 @@ impl Proofs {
         }
     }
 
-    /// The proofs of the copies of a height. Earlier heights are given up.
-    pub(super) fn prove(
-        &mut self,
-        of: Height,
-        header: &Header,
-        certificate: &Certificate,
-    ) -> Vec<(ClientId, ViewProof)> {
+    /// What is to be proved of a height. Earlier heights are given up.
+    pub(super) fn take(&mut self, of: Height) -> Option<Waiting> {
         self.waiting = self.waiting.split_off(&of);
-        let Some(Waiting { leaves, exact }) = self.waiting.remove(&of) else {
-            return Vec::new();
-        };
-        let leaf = |leaf: &PlacedLeaf| TileLeaf {
-            tile: tile_name(leaf.tile),
-            prefix: leaf.prefix.clone(),
-            place: leaf.place.clone(),
-        };
-        let proof = |tiles: Vec<Tile>| {
-            let own = tiles.iter().filter_map(|tile| leaves.get(tile)).flatten();
-            let (header, certificate) = (header.clone(), certificate.clone());
-            ViewProof { of, header, certificate, leaves: own.map(leaf).collect() }
-        };
-        exact.into_iter().map(|(client, tiles)| (client, proof(tiles))).collect()
+        self.waiting.remove(&of)
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{
-    BYTES_PER_SECOND, FAR_TURNS_MAX, TileName, TileUpdate, UNSEEN_MAX, View, Watching,
-};
+use metatopia_protocol::{BYTES_PER_SECOND, FAR_TURNS_MAX, TileName, UNSEEN_MAX, View, Watching};
 use metatopia_sim::{Tile, World};
 use metatopia_types::{Emote, Height, Movement, ObjectId, PublicKey, wire};
 
 use super::{
     bucket::Bucket,
+    frame::{Encoded, Updates, encode_view},
     sight::{Copied, Sight, Watched},
     stamps::Stamps,
     tile_name,
@@ -18,13 +17,6 @@ use super::{
 
 /// Bytes of tiles in one view, after which no other tile is begun.
 pub const VIEW_BYTES_MAX: usize = 64 * 1_024;
-
-/// Bytes of one update of a tile. Who missed more gets the whole tile anew, in pieces.
-pub const UPDATE_BYTES_MAX: usize = 64 * 1_024;
-
-/// Bytes of a whole tile that are sent at once: as many as the bucket has, but at least and at most
-/// so many. So a tile that costs more than a second's bytes holds nothing up for long.
-pub const PIECE_BYTES: core::ops::RangeInclusive<usize> = 1_024..=32 * 1_024;
 
 /// Bodies that touch the own avatar and are told about while their tiles have to wait.
 pub const NEAR_MAX: usize = 8;
@@ -53,6 +45,7 @@ pub(super) struct Turn<'a> {
     pub(super) world: &'a World,
     pub(super) stamps: &'a Stamps,
     pub(super) height: Height,
+    pub(super) updates: Updates,
     pub(super) gestures: Vec<(Tile, ObjectId, Emote)>,
     /// Big things, with their tile, centre and reach.
     pub(super) large: Vec<(Tile, ObjectId, Vec2, Fx)>,
@@ -127,13 +120,13 @@ impl Watcher {
         tiles.filter(|(tile, watched)| !is_stale(turn, **tile, watched)).map(|(tile, _)| *tile)
     }
 
-    /// The view after a turn, if one is due and may be sent.
+    /// The frame of the view after a turn, if one is due and may be sent.
     pub(super) fn view(
         &mut self,
         turn: &Turn<'_>,
         key: &PublicKey,
         numbers: &mut Numbers,
-    ) -> Option<View> {
+    ) -> Option<Vec<u8>> {
         for bucket in [&mut self.all, &mut self.near, &mut self.proving] {
             bucket.turn();
         }
@@ -155,23 +148,20 @@ impl Watcher {
             height: turn.height,
             tick: turn.world.tick(),
             me,
-            tiles,
+            tiles: Vec::new(),
             left: core::mem::take(&mut self.left),
             near,
             far,
             gestures: gestures.map(|(_, id, emote)| (*id, *emote)).collect(),
         };
-        Some(view)
-    }
-
-    /// Takes the bytes of a frame off what may be sent, but for its tiles and what is far: they
-    /// were taken off one by one.
-    pub(super) fn spend_on_frame(&mut self, bytes: usize) {
-        self.all.spend(bytes.saturating_sub(core::mem::take(&mut self.charged)));
+        let frame = encode_view(view, &tiles);
+        // Tiles and what is far were taken off one by one.
+        self.all.spend(frame.len().saturating_sub(core::mem::take(&mut self.charged)));
+        Some(frame)
     }
 
     /// The tiles and big things that the bytes suffice for, the most urgent first.
-    fn tell(&mut self, turn: &Turn<'_>, center: Vec2) -> (Vec<TileUpdate>, Vec<Vec<u8>>) {
+    fn tell(&mut self, turn: &Turn<'_>, center: Vec2) -> (Vec<Encoded>, Vec<Vec<u8>>) {
         let (mut tiles, mut far, mut bytes) = (Vec::new(), Vec::new(), 0);
         for Urgent { tile, .. } in self.urgent(turn, center) {
             if !self.all.is_open() || bytes >= VIEW_BYTES_MAX {
@@ -185,10 +175,11 @@ impl Watcher {
             let Some(watched) = self.sight.tiles.get_mut(&tile) else {
                 continue;
             };
-            let update = tell_tile(turn, tile, watched, room);
-            let cost = wire::encode(&update).len();
-            self.charge(cost);
-            bytes += cost;
+            watched.waiting = None;
+            let (update, copy) = turn.updates.tell(turn, tile, watched.copy, room);
+            watched.copy = Some(copy);
+            self.charge(update.len());
+            bytes += update.len();
             tiles.push(update);
         }
         (tiles, far)
@@ -303,54 +294,4 @@ fn is_due(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
     let ahead =
         |copy: Copied| copy.height > turn.height && copy.height <= turn.height.plus(AHEAD_MAX);
     is_stale(turn, tile, watched) && !watched.copy.is_some_and(ahead)
-}
-
-/// What a client is told of a tile: what it missed, or a piece of the whole.
-fn tell_tile(turn: &Turn<'_>, tile: Tile, watched: &mut Watched, room: usize) -> TileUpdate {
-    watched.waiting = None;
-    let known = watched
-        .copy
-        .filter(|copy| copy.height <= turn.height && turn.stamps.reaches(tile, copy.height));
-    let missed = known.map(|copy| {
-        let update = turn.stamps.update(turn.world, tile, copy.height, copy.through);
-        (update, copy.through)
-    });
-    let fits = |(update, _): &(TileUpdate, ObjectId)| {
-        update.entries.iter().map(Vec::len).sum::<usize>()
-            + update.moved.len() * MOVEMENT_BYTES
-            + update.gone.len() * ID_BYTES
-            <= UPDATE_BYTES_MAX
-    };
-    let (mut update, mut through) =
-        missed.filter(fits).unwrap_or_else(|| (nothing(tile), ObjectId(0)));
-    if through.0 < u64::MAX {
-        let room = room.clamp(*PIECE_BYTES.start(), *PIECE_BYTES.end());
-        let (told, mut bytes) = (through, 0);
-        for (id, entry) in turn.world.entries(tile).filter(|(id, _)| *id > told) {
-            update.more = bytes >= room;
-            if update.more {
-                break;
-            }
-            bytes += entry.len();
-            update.entries.push(entry.to_vec());
-            through = id;
-        }
-        if !update.more {
-            through = ObjectId(u64::MAX);
-        }
-    }
-    watched.copy = Some(Copied { height: turn.height, through });
-    update
-}
-
-/// Most bytes of a movement with its id.
-const MOVEMENT_BYTES: usize = 48;
-
-/// Most bytes of an id.
-const ID_BYTES: usize = 10;
-
-/// The beginning of a whole tile.
-fn nothing(tile: Tile) -> TileUpdate {
-    let (entries, moved, gone) = (Vec::new(), Vec::new(), Vec::new());
-    TileUpdate { tile: tile_name(tile), since: None, entries, moved, gone, more: false }
 }
