@@ -70,6 +70,13 @@ test('a proof turns the badge green, and it stays so only while proofs come', ()
   assert.deepEqual([proofs.state.level, proofs.state.reason], ['amber', 'late']);
 });
 
+test('the newest headers are listed, and the others forgotten', () => {
+  const { proofs, worker } = opened();
+  for (let height = 1; height <= 70; height++) worker.say(events({ ...proven, height }));
+  const heights = proofs.state.headers.map((header) => header.height);
+  assert.deepEqual([heights.length, heights[0], heights[63]], [64, 70, 7]);
+});
+
 test('a lie turns the badge red, and no later proof of that server turns it back', () => {
   for (const lie of [
     events({ type: 'mismatch', of: 10, code: 'leaf', text: 'tile/0,0' }),

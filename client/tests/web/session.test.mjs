@@ -211,6 +211,16 @@ test('garbage, another world, silence and a goodbye end a connection', () => {
   }
 });
 
+test('more acts or questions than may be under way are refused before they cost anybody', async () => {
+  const stage = new Stage().connect();
+  for (let n = 0; n < 256; n++) {
+    stage.session.submit('Heartbeat').catch(() => {});
+    stage.session.ask('Players').catch(() => {});
+  }
+  await assert.rejects(stage.session.submit('Heartbeat'), { code: 'TooManyPending' });
+  await assert.rejects(stage.session.ask('Players'), { code: 'Busy' });
+});
+
 test('round trips are measured by pings', () => {
   const stage = new Stage().connect();
   const [ping] = stage.take('Ping');

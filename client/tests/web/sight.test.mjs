@@ -80,6 +80,14 @@ test('copies follow movements exactly, and keep what did not change', () => {
   assert.deepEqual(now, { ...body(9, { x: 1.5 }), spin: -7 });
 });
 
+test('no server makes a client hold more than a world has', () => {
+  const entries = Array.from({ length: 4_097 }, (_, id) => bytes(id));
+  const refused = () => new Sight().take(view(1, { tiles: [update({ entries })] }), 0);
+  assert.throws(refused, { name: 'ViewError' });
+  const tiles = Array.from({ length: 65 }, (_, x) => update({ tile: { x, y: 0 } }));
+  assert.throws(() => new Sight().take(view(1, { tiles }), 0), { name: 'ViewError' });
+});
+
 test('an object that crosses into another tile stays in sight, whichever is told of first', () => {
   for (const order of [[0, 1], [1, 0]]) {
     const { sight, at } = started();

@@ -8,6 +8,9 @@ import { askHttp, connect } from './carriers.js';
 /** Ends that another try does not mend. */
 const FINAL = new Set(['OtherSession', 'Version', 'BadSignature', 'other-sim']);
 
+/** After so many failures in a row, WebTransport is not waited for any more. */
+const BLOCKED_MAX = 2;
+
 export class Link {
   /**
    * @param {object} parts
@@ -34,6 +37,8 @@ export class Link {
     /** @type {import('./carriers.js').Carrier|null} */
     this.carrier = null;
     this.running = false;
+    /** How often in a row WebTransport was not to be had. */
+    this.blocked = 0;
     /** Ends the connection that is open now. @type {(why: string) => void} */
     this.leave = () => {};
   }
@@ -119,7 +124,9 @@ export class Link {
       frame: (/** @type {Uint8Array} */ frame) => void (ready ? take(frame) : early.push(frame)),
       closed: (/** @type {string} */ why) => end(why),
     };
-    const carrier = await connect(http, offer, ears, this.prefer);
+    const tiresome = this.blocked >= BLOCKED_MAX ? 'websocket' : undefined;
+    const carrier = await connect(http, offer, ears, this.prefer ?? tiresome);
+    this.blocked = carrier.kind === 'websocket' ? this.blocked + 1 : 0;
     this.carrier = carrier;
     this.http = http;
     this.leave = (why) => end(why);
