@@ -6,8 +6,10 @@ import { Unframer, enframe } from '../../web/core/framing.js';
 import { Client } from '../../web/core/client.js';
 import { Identity } from '../../web/core/keys.js';
 import { archive, readPackage } from '../../web/core/packages.js';
+import { Sight } from '../../web/core/sight.js';
 import { Servers } from '../../web/core/servers.js';
 import { tar } from '../../web/core/tar.js';
+import { Watch } from '../../web/core/watch.js';
 import { Walker } from '../../web/core/walker.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
 import { SIM, World } from './node.mjs';
@@ -196,4 +198,27 @@ test('of two tabs of one person, the one that acts has the avatar', async () => 
   assert.ok(one.status.here);
   one.stop();
   two.stop();
+});
+
+test('copies that do not fit another server are fetched anew, within the session', () => {
+  const asked = [];
+  const session = { open: true, watch: (watching) => asked.push(watching) };
+  const begun = [];
+  const proofs = { begin: (keep) => begun.push(keep) };
+  const watch = new Watch({ session, sight: new Sight(), proofs, at: null });
+  const tile = { x: 0, y: 0 };
+  const update = { tile, since: null, entries: [], moved: [], gone: [], more: false };
+  const view = (number, over) => ({
+    number, height: 100 + number, tick: 300, me: null, tiles: [{ ...update, ...over }], left: [],
+    near: [], far: [], gestures: [],
+  });
+  watch.begin();
+  assert.ok(watch.take(view(1, {}), 0).taken);
+  watch.anew();
+  assert.deepEqual([asked.at(-1).have, begun], [[], [false, false]]);
+  assert.ok(watch.take(view(2, { since: 101 }), 50).taken, 'it was under way');
+  assert.ok(watch.take(view(3, {}), 100).taken);
+  assert.deepEqual(watch.sight.tiles.have(), [[tile, 103]]);
+  for (let number = 4; number < 12; number++) watch.take(view(number, { since: 103 }), 100);
+  assert.ok(!watch.take(view(12, { since: 200 }), 150).taken, 'by now everything must fit');
 });

@@ -36,13 +36,17 @@ export class Proofs {
    * @param {() => number} parts.now
    * @param {(compiled: WebAssembly.Module) => void} [parts.compiled] the module is there
    * @param {(asked: number, found: any) => void} [parts.predicted]
+   * @param {() => void} [parts.anew] copies from elsewhere do not fit: ask for views anew
    */
-  constructor({ changed, ask, now, compiled = () => {}, predicted = () => {} }) {
+  constructor({
+    changed, ask, now, compiled = () => {}, predicted = () => {}, anew = () => {},
+  }) {
     this.changed = changed;
     this.ask = ask;
     this.now = now;
     this.compiled = compiled;
     this.predicted = predicted;
+    this.anew = anew;
     this.state = begun('reduced', 'no-wasm');
     /** @type {Worker|null} */
     this.worker = null;
@@ -175,6 +179,7 @@ export class Proofs {
       this.ask({ Links: { after: event.after } }).catch(() => {});
     } else if (event.type === 'unproven') {
       if (this.state.level === 'amber') this.#set({ reason: event.code, detail: event.text });
+      if (event.code === 'anew') this.anew();
     } else if (event.type === 'proven') this.#proven(event);
   }
 

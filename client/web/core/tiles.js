@@ -88,9 +88,11 @@ export class Tiles {
     for (const [id, key] of this.places) if (!this.copies.has(key)) this.places.delete(id);
   }
 
+  /** Forgets everything but how many views came. */
   clear() {
     this.copies.clear();
     this.places.clear();
+    this.since = null;
   }
 
   /** @param {number} id @returns {Entry|undefined} */
@@ -108,6 +110,7 @@ export class Tiles {
     if (view.number !== (this.last + 1) >>> 0) {
       throw new ViewError(`view ${view.number} follows view ${this.last}`);
     }
+    this.last = view.number;
     if (this.since !== null && view.height <= this.since) throw new ViewError('views go back');
     /** @type {{put: Set<number>, moved: Set<number>, gone: Set<number>}} */
     const changes = { put: new Set(), moved: new Set(), gone: new Set() };
@@ -120,7 +123,6 @@ export class Tiles {
     for (const update of view.tiles) this.#update(update, view.height, changes);
     if (this.copies.size > HAVE_MAX) throw new ViewError('more tiles than anybody sees');
     if (this.places.size > ENTRIES_MAX) throw new ViewError('more objects than a world has');
-    this.last = view.number;
     this.since = view.height;
     this.height = view.height;
     return changes;

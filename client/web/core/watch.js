@@ -8,6 +8,8 @@ const BYTES_PER_SECOND = 100_000;
 const BYTES_HIDDEN = 4_000;
 /** A tab that nobody looks at gets a view in so many turns. */
 const TURNS_HIDDEN = 20;
+/** Views that may be under way when views are asked for anew: the most that servers send. */
+const UNSEEN_MAX = 8;
 /** What is farther from the own avatar than this, is in nobody's way. */
 const NEAR_METRES = 4;
 const NEAR_MAX = 32;
@@ -27,6 +29,8 @@ export class Watch {
     this.at = at;
     /** @type {'active'|'hidden'} */
     this.pulse = 'active';
+    /** So many views may be answers to an earlier request, and need not fit. */
+    this.lenient = 0;
     /** Who may be in the way of the own avatar, as of the last view. @type {number[]} */
     this.nearby = [];
   }
@@ -41,7 +45,16 @@ export class Watch {
   /** A new connection: what is held need not be sent again. */
   begin() {
     this.sight.begin();
+    this.lenient = 0;
     this.proofs.begin(this.sight.tiles.copies.size > 0);
+    this.#ask();
+  }
+
+  /** What was brought from another server does not fit here: begins with nothing. */
+  anew() {
+    this.sight.clear();
+    this.lenient = UNSEEN_MAX;
+    this.proofs.begin(false);
     this.#ask();
   }
 
@@ -64,6 +77,8 @@ export class Watch {
    * @returns {{taken: boolean, changed: boolean}}
    */
   take(view, now) {
+    const lenient = this.lenient > 0;
+    this.lenient = Math.max(this.lenient - 1, 0);
     try {
       const changed = this.sight.take(view, now);
       this.#look();
@@ -71,7 +86,7 @@ export class Watch {
     } catch (error) {
       if (!(error instanceof ViewError || error instanceof WireError)) throw error;
       this.sight.clear();
-      return { taken: false, changed: true };
+      return { taken: lenient, changed: true };
     }
   }
 

@@ -11,6 +11,8 @@ const WAITING_MAX = 4_096;
 /** @type {import('./module.js').Prover|null} */
 let prover = null;
 let failed = false;
+/** The module has forgotten its copies, and views are not asked for anew yet. */
+let forgotten = false;
 /** What came before the module was there, in order. @type {any[]} */
 let waiting = [];
 
@@ -55,9 +57,12 @@ function handle(message) {
   try {
     if (message.type === 'frame') {
       const events = prover.frame(message.frame);
+      forgotten ||= events.some((event) => event.type === 'unproven' && event.code === 'anew');
       if (events.length > 0) tell({ type: 'events', events });
-    } else if (message.type === 'begin') prover.begin(message.keep);
-    else if (message.type === 'shown') {
+    } else if (message.type === 'begin') {
+      prover.begin(message.keep);
+      forgotten = false;
+    } else if (message.type === 'shown' && !forgotten) {
       tell({ type: 'shown', found: prover.shown(bodies(message.drawn)) });
     } else if (message.type === 'predict') {
       tell({ type: 'predicted', asked: message.asked, found: prover.predict(message.walk) });
