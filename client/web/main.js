@@ -87,7 +87,7 @@ export class Page {
     });
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
-      sight: this.client.sight, me: null, selected: null, hover: null, handles: false, bubbles: new Map(), ghost: null, held: null,
+      sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), ghost: null, held: null,
       look: at ?? { x: 0, y: 0 }, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });

@@ -208,7 +208,7 @@ const WORDS = {
   'build.turn': 'Turn by 15\u00B0 (R)',
   'build.placing': 'Click where it shall stand. R turns it, Escape ends.',
   'build.here': 'Place in front of me',
-  'kind.crate': 'Crate', 'kind.box': 'Block', 'kind.plank': 'Beam', 'kind.wall': 'Wall', 'kind.pillar': 'Pillar', 'kind.ball': 'Ball', 'kind.sign': 'Sign', 'kind.plate': 'Plate',
+  'kind.crate': 'Crate', 'kind.box': 'Block', 'kind.plank': 'Beam', 'kind.wall': 'Wall', 'kind.pillar': 'Pillar', 'kind.ball': 'Ball', 'kind.sign': 'Sign', 'kind.table': 'Table',
 
   'people.count': '{n} here',
   'people.one': '1 here',

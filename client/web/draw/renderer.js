@@ -18,6 +18,7 @@ import { kindOf, tallness } from './things.js';
  * @property {number | null} me        own avatar
  * @property {number | null} selected
  * @property {number | null} hover
+ * @property {number | null} near        what a hand would act on now
  * @property {boolean} handles         whether the selected thing may be changed
  * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number}>} bubbles
  * @property {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean} | null} ghost
@@ -216,7 +217,7 @@ export class Renderer {
     for (const { id, thing, at } of this.placed) {
       const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
       if (id === picture.selected) drawOutline(ctx, camera, spot, { color: '#ffffff', width: 2.5, margin: 0.09, dash: [7, 5], offset });
-      else if (id === picture.hover && id !== picture.me) drawOutline(ctx, camera, spot, { color: 'rgba(255,255,255,0.8)', width: 1.5, margin: 0.06 });
+      else if ((id === picture.hover && id !== picture.me) || id === picture.near) drawOutline(ctx, camera, spot, { color: 'rgba(255,255,255,0.85)', width: 1.5, margin: 0.06 });
     }
     const { ghost } = picture;
     if (ghost) {
@@ -281,7 +282,7 @@ export class Renderer {
       const tall = thing.player ? TALL + 0.22 : tallness(thing) + 0.1;
       let top = y - above(tall, s) - gap;
       const chosen = id === picture.selected && !picture.handles;
-      const named = thing.player ? camera.zoom > 16 : id === picture.hover || chosen;
+      const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.near || chosen;
       if (named) {
         const label = labels.name(thing.player || !thing.text ? thing.name : `${thing.name}: ${thing.text}`, id === picture.me);
         top -= label.h;

@@ -44,13 +44,16 @@ const KINDS = {
   greeter: { tall: 1.25, paint: greeter, lively: true, lamp: true },
   ball: { tall: 0.5, paint: ball },
   sign: { tall: 1.2, paint: sign, lamp: true },
+  pillar: { tall: 1.5, paint: drum },
+  table: { tall: 0.6, paint: table },
+  beam: { tall: 0.5, paint: block },
 };
 
 /** @param {Sitting} sitting */
 function block({ ctx, thing, s, angle, palette }) {
   const { hx, hy, look } = thing;
   drawBox(ctx, {
-    hx: hx * s, hy: hy * s, angle, up: lift(Math.min(1.2, 0.35 + Math.min(hx, hy) * 0.8), s), color: look.color, palette,
+    hx: hx * s, hy: hy * s, angle, up: lift(kindOf(thing).tall, s), color: look.color, palette,
     face: (length, height) => {
       ctx.fillStyle = 'rgba(255,255,255,0.08)';
       ctx.fillRect(0, 0, length, Math.max(1, height * 0.08));
@@ -68,7 +71,15 @@ function block({ ctx, thing, s, angle, palette }) {
 
 /** @param {Sitting} sitting */
 function drum({ ctx, thing, s, palette }) {
-  drawDrum(ctx, thing.hx * s, lift(Math.min(1.2, 0.35 + thing.hx), s), thing.look.color, palette);
+  drawDrum(ctx, thing.hx * s, lift(kindOf(thing).tall, s), thing.look.color, palette);
+}
+
+/** A top on a foot. @param {Sitting} sitting */
+function table({ ctx, thing, s, palette }) {
+  const up = lift(KINDS.table.tall, s);
+  const board = lift(0.12, s);
+  drawDrum(ctx, thing.hx * s * 0.35, up - board, thing.look.color, palette);
+  drawDrum(ctx, thing.hx * s, board, thing.look.color, palette, up - board);
 }
 
 /** Masonry: courses on the side, a coping on top. @param {Sitting} sitting */

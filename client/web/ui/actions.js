@@ -44,6 +44,7 @@ export class Actions {
   /** Shows what E would do now. */
   update() {
     const found = inReach(this.page);
+    this.page.picture.near = found?.thing.id ?? null;
     const text = found ? t(`act.${found.act}.what`, { name: found.thing.name }) : t('act.none');
     put(this.words, text);
     this.main.disabled = !found;

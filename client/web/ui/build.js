@@ -11,7 +11,7 @@ const PALETTE = [
   { id: 'plank', kind: 'beam', w: 3, h: 0.4, round: false, movable: false, color: 0xb98552 },
   { id: 'wall', kind: 'wall', w: 4, h: 0.5, round: false, movable: false, color: 0xa89f91 },
   { id: 'pillar', kind: 'pillar', w: 0.8, h: 0.8, round: true, movable: false, color: 0xd8d2c4 },
-  { id: 'plate', kind: 'plate', w: 2, h: 2, round: true, movable: false, color: 0x58a884 },
+  { id: 'table', kind: 'table', w: 1.6, h: 1.6, round: true, movable: false, color: 0x58a884 },
   { id: 'ball', kind: 'ball', w: 0.6, h: 0.6, round: true, movable: true, color: 0xe8e8ff },
   { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
 ];

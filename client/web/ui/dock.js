@@ -74,6 +74,7 @@ export class Dock {
     let panel = this.panels.get(id);
     if (!panel) this.panels.set(id, (panel = this.makers[id](this.page)));
     this.open = id;
+    document.body.dataset.panel = id;
     this.toggleMenu(false);
     this.buttons.get(id)?.setAttribute('aria-expanded', 'true');
     panel.show?.(detail);
@@ -99,6 +100,7 @@ export class Dock {
   close() {
     this.hideOpen();
     this.panel.hidden = true;
+    document.body.dataset.panel = '';
     document.body.classList.remove('with-panel');
     this.page.layout();
     if (this.cause?.isConnected && this.cause !== document.body) this.cause.focus({ preventScroll: true });

@@ -4,7 +4,7 @@
 const WORDS = new Set(['fn', 'let', 'const', 'if', 'else', 'for', 'in', 'while', 'loop', 'break', 'continue', 'return', 'true', 'false', 'import', 'export', 'as', 'switch', 'do', 'until', 'private', 'this', 'throw', 'try', 'catch']);
 const HOST = new Set(['self_', 'state', 'say', 'timer', 'vec2', 'now', 'direction', 'send', 'on_start', 'on_touch', 'on_timer', 'on_chat', 'on_event', 'on_upgrade']);
 
-const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
+const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|\x60(?:\\.|[^\x60\\])*\x60|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
 const TOML = /(#[^\n]*)|("(?:\\.|[^"\\])*")|(\b\d[\d_.]*\b|\btrue\b|\bfalse\b)|([A-Za-z_][\w-]*)|(\s+)|([^\s\w])/g;
 
 /**

@@ -92,7 +92,8 @@ export class Input {
       case 'Minus': case 'NumpadSubtract': page.renderer.camera.by(0.8); break;
       case 'Delete': if (!page.tools.remove()) return; break;
       case 'Escape':
-        if (!page.tools.cancel() && page.picture.selected !== null) page.select(null);
+        if (page.tools.cancel()) break;
+        if (page.dock.open !== null) page.dock.close();
         break;
       default: {
         const digit = /^Digit([1-5])$/.exec(event.code);

@@ -27,6 +27,7 @@ use serde::Serialize;
 
 use super::{Failure, Node};
 
+mod lean;
 mod tree;
 
 use tree::{Asset, Tree};

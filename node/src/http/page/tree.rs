@@ -11,6 +11,8 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::RustEmbed;
 
+use super::lean::lean;
+
 include!(concat!(env!("OUT_DIR"), "/module.rs"));
 
 /// The name of the WebAssembly module in the tree.
@@ -21,7 +23,7 @@ const PAGE_PATH: &str = "index.html";
 
 #[derive(RustEmbed)]
 #[folder = "../client/web"]
-struct Files;
+pub(super) struct Files;
 
 /// Type by the end of the name, and whether packing is worth the time. Other files are not served.
 const KINDS: [(&str, &str, bool); 10] = [
@@ -108,7 +110,7 @@ impl Tree {
             let Some(file) = Files::get(&path) else { continue };
             if path == PAGE_PATH {
                 page = String::from_utf8(file.data.into_owned()).ok();
-            } else if let Some(asset) = Asset::new(&path, file.data) {
+            } else if let Some(asset) = Asset::new(&path, lean(&path, file.data)) {
                 assets.insert(path.into_owned(), Arc::new(asset));
             }
         }
