@@ -72,6 +72,10 @@ export class Page {
     this.settings = { light: 'auto', calm: null, hints: true, ...recall(SETTINGS) };
     this.entering = false;
     this.entered = false;
+    /** Whether it is known who somebody is. */
+    this.ready = false;
+    this.drawing = false;
+    this.beat = 0;
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
@@ -93,11 +97,6 @@ export class Page {
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer();
     this.toasts = new Toasts();
-    this.build();
-  }
-
-  /** Makes all elements. */
-  build() {
     this.chat = new Chat(this);
     this.tools = new Tools(this);
     this.input = new Input(this);
@@ -107,15 +106,20 @@ export class Page {
     this.progress = new Progress(this);
     this.announcer = new Announcer(this);
     this.hint = el('p', { class: 'key-hint', 'aria-hidden': 'true' }, t('key.hint'));
-    const map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
-    this.minimap = new Minimap(map);
-    const skip = button({ text: t('skip'), class: 'skip', click: () => this.dock.show('near') });
+    this.map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
+    this.minimap = new Minimap(this.map);
     this.place = el('span', { class: 'place' });
+    this.assemble();
+  }
+
+  /** Puts all elements in their places. */
+  assemble() {
+    const skip = button({ text: t('skip'), class: 'skip', click: () => this.dock.show('near') });
     const { camera } = this.renderer;
     document.body.append(
       el('header', null, skip, el('div', { class: 'top' }, el('h1', { class: 'brand' }, el('b', null, t('brand')), this.place), this.badge.element), this.badge.alarm),
       el('main', null, this.canvas, this.progress.element,
-        el('div', { class: 'corner' }, map, el('div', { class: 'zoom' },
+        el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
         this.chat.element, stick(this.input, el), this.actions.element, this.hint, this.toasts.box, this.announcer.element),
@@ -219,7 +223,7 @@ export class Page {
     this.actions.update();
     this.badge.update();
     this.progress.update();
-    this.beat = (this.beat ?? 0) + 1;
+    this.beat += 1;
     if (this.beat % 15 === 1) {
       const things = [...this.client.sight.objects.values()];
       const people = things.filter((thing) => thing.player).length;
@@ -313,7 +317,7 @@ export class Page {
     return this.toasts.watch('push', this.client.push(id));
   }
 
-  /** @param {string} kind */
+  /** @param {any} kind */
   emote(kind) {
     return this.toasts.watch('emote', this.client.emote(kind));
   }

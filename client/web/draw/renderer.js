@@ -9,7 +9,7 @@ import { DAY, DUSK, lit, surface } from './light.js';
 import { drawHandles, drawLamps, drawOutline, drawOwnRing, above } from './marks.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
-import { kindOf, tallness } from './things.js';
+import { kindOf, tallness, topOf } from './things.js';
 
 /**
  * What is to be drawn.
@@ -126,9 +126,10 @@ export class Renderer {
       let at = picture.sight.at(id, now);
       if (!at) continue;
       let shown = thing;
-      if (picture.held?.id === id) {
-        at = { ...picture.held, vx: 0, vy: 0 };
-        shown = { ...thing, hx: picture.held.hx, hy: picture.held.hy };
+      const { held } = picture;
+      if (held && held.id === id) {
+        at = { ...held, vx: 0, vy: 0 };
+        shown = { ...thing, hx: held.hx, hy: held.hy };
       }
       if (thing.kind === 'wall' && Math.max(thing.hx, thing.hy) > 4) {
         const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [thing.hy, thing.hx] : [thing.hx, thing.hy];
@@ -279,7 +280,7 @@ export class Renderer {
     const s = camera.scale;
     const gap = 5 * camera.ratio;
     for (const { id, thing, x, y } of this.placed) {
-      const tall = thing.player ? TALL + 0.22 : tallness(thing) + 0.1;
+      const tall = thing.player ? TALL + 0.22 : topOf(thing);
       let top = y - above(tall, s) - gap;
       const chosen = id === picture.selected && !picture.handles;
       const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.near || chosen;

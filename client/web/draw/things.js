@@ -19,11 +19,17 @@ import { drawBall, drawBox, drawDrum, lift } from './solid.js';
  * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
  */
 
-/** @typedef {{tall: number, paint: (sitting: Sitting) => void, lively?: boolean, lamp?: boolean}} Kind */
+/** @typedef {{tall: number, paint: (sitting: Sitting) => void, top?: number, lively?: boolean, lamp?: boolean}} Kind */
 
 /** Heights in metres: how tall a thing of a kind looks. */
 export function tallness(/** @type {any} */ thing) {
   return kindOf(thing).tall;
+}
+
+/** Where labels of a thing hang, metres of height. @param {any} thing */
+export function topOf(thing) {
+  const kind = kindOf(thing);
+  return kind.top ?? kind.tall + 0.1;
 }
 
 /** @param {any} thing @returns {Kind} */
@@ -39,11 +45,11 @@ const KINDS = {
   wall: { tall: 1.55, paint: wall },
   door: { tall: 1.4, paint: door },
   crate: { tall: 0.82, paint: crate },
-  bell: { tall: 1.3, paint: bell, lively: true, lamp: true },
+  bell: { tall: 1.3, top: 2.1, paint: bell, lively: true, lamp: true },
   turntable: { tall: 0.5, paint: beam },
-  greeter: { tall: 1.25, paint: greeter, lively: true, lamp: true },
+  greeter: { tall: 1.25, top: 2, paint: greeter, lively: true, lamp: true },
   ball: { tall: 0.5, paint: ball },
-  sign: { tall: 1.2, paint: sign, lamp: true },
+  sign: { tall: 1.2, top: 1.7, paint: sign, lamp: true },
   pillar: { tall: 1.5, paint: drum },
   table: { tall: 0.6, paint: table },
   beam: { tall: 0.5, paint: block },

@@ -27,7 +27,8 @@ export class Input {
     /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */
     this.pointers = new Map();
     this.spread = 0;
-    const { canvas } = page;
+    /** @type {HTMLCanvasElement} */
+    const canvas = page.canvas;
     window.addEventListener('keydown', (event) => this.down(event));
     window.addEventListener('keyup', (event) => this.up(event));
     window.addEventListener('blur', () => this.rest());

@@ -4,7 +4,7 @@
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex } from './dom.js';
 import { touchable } from './near.js';
-import { ownTools } from './own.js';
+import { ownTools, refreshOwn } from './own.js';
 
 /** Licences of things, as people know them. */
 const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };
@@ -50,6 +50,7 @@ export function thingPanel(page) {
     }
     const where = about.querySelector('[data-where]');
     if (where && at) put(where, t('thing.where.value', { x: metres(at.x), y: metres(at.y) }));
+    if (at && page.picture.handles) refreshOwn(own, thing, at);
   }
 
   function describe(/** @type {any} */ thing) {

@@ -4,9 +4,29 @@
 import { t, why } from '../strings.js';
 import { button, el, field, fill, fromHex, toHex } from './dom.js';
 
-/** @param {string} value @param {number} min @param {number} step */
-function numeric(value, min, step) {
-  return el('input', { type: 'number', inputmode: 'decimal', step, min: Number.isFinite(min) ? min : null, value });
+/** @param {string} value @param {number} min */
+function numeric(value, min) {
+  return el('input', { type: 'number', inputmode: 'decimal', step: 'any', min: Number.isFinite(min) ? min : null, value });
+}
+
+const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
+
+/**
+ * Brings the fields up to what a thing is now, but for the one that is being filled in.
+ * @param {HTMLElement} box @param {any} thing @param {{x: number, y: number, angle: number}} at
+ */
+export function refreshOwn(box, thing, at) {
+  /** @type {Record<string, string>} */
+  const now = { x: round(at.x), y: round(at.y), angle: degrees(at.angle), w: round(thing.hx * 2), h: round(thing.hy * 2) };
+  for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (box.querySelectorAll('input[data-own]'))) {
+    const value = now[input.dataset.own ?? ''];
+    if (input !== document.activeElement && input.value !== value) input.value = value;
+  }
+}
+
+/** @param {number} angle */
+function degrees(angle) {
+  return String(((Math.round((angle * 180) / Math.PI) % 360) + 360) % 360);
 }
 
 /** @param {import('../main.js').Page} page @param {any} thing @returns {Node[]} */
@@ -15,14 +35,13 @@ export function ownTools(page, thing) {
   const { build } = client;
   const { id } = thing;
   const at = client.sight.at(id, performance.now()) ?? { x: 0, y: 0, angle: 0 };
-  const round = (/** @type {number} */ n) => String(Math.round(n * 100) / 100);
-
   const color = el('input', { type: 'color', value: toHex(thing.look.color), on: { change: () => toasts.watch('color', build.color(id, fromHex(color.value))) } });
-  const x = numeric(round(at.x), -Infinity, 0.1);
-  const y = numeric(round(at.y), -Infinity, 0.1);
-  const angle = numeric(String(Math.round((at.angle * 180) / Math.PI)), -Infinity, 5);
-  const w = numeric(round(thing.hx * 2), 0.1, 0.1);
-  const h = numeric(round(thing.hy * 2), 0.1, 0.1);
+  const x = numeric(round(at.x), -Infinity);
+  const y = numeric(round(at.y), -Infinity);
+  const angle = numeric(degrees(at.angle), -Infinity);
+  const w = numeric(round(thing.hx * 2), 0.1);
+  const h = numeric(round(thing.hy * 2), 0.1);
+  Object.entries({ x, y, angle, w, h }).forEach(([key, input]) => (input.dataset.own = key));
   const name = el('input', { type: 'text', value: thing.name, maxlength: 32 });
   const text = el('input', { type: 'text', value: thing.text, maxlength: 256 });
 

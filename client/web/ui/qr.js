@@ -13,6 +13,8 @@ export function qr(text, label) {
   ctx.fillStyle = '#ffffff';
   ctx.fillRect(0, 0, size * dot, size * dot);
   ctx.fillStyle = '#000000';
-  data.forEach((row, y) => row.forEach((dark, x) => dark && ctx.fillRect(x * dot, y * dot, dot, dot)));
+  for (let y = 0; y < size; y++) {
+    for (let x = 0; x < size; x++) if (data[y][x]) ctx.fillRect(x * dot, y * dot, dot, dot);
+  }
   return canvas;
 }
