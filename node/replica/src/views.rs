@@ -11,8 +11,9 @@
 //!   the entries of the state.
 //! - No client gets more than its bytes a second, over any time, but one second's bytes and one
 //!   update in advance.
-//! - No tile in sight starves: while others have something to tell as well, each is told at the
-//!   latest when every other one has been told four times.
+//! - No tile in sight starves. Waiting counts by nearness: 4 for the own tile, 2 for those within
+//!   half a tile, 1 for others. So each that has something to tell is told before as many updates
+//!   of others as the weights in sight add up to, which is 32 at most.
 
 mod bucket;
 mod frame;
@@ -41,7 +42,7 @@ pub use self::{
     proofs::PROOFS_WAITING_MAX,
     sight::{SIGHT, SIGHT_KEPT},
     stamps::GONE_MAX,
-    watcher::{FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, NEAR_MAX, VIEW_BYTES_MAX},
+    watcher::{FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, GESTURES_MAX, NEAR_MAX, VIEW_BYTES_MAX},
 };
 
 /// What a client must not say of views; its session ends.

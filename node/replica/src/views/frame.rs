@@ -19,7 +19,7 @@ pub const PIECE_BYTES: core::ops::RangeInclusive<usize> = 1_024..=32 * 1_024;
 pub(super) type Encoded = Rc<Vec<u8>>;
 
 /// Most bytes of a movement with its id.
-const MOVEMENT_BYTES: usize = 48;
+const MOVEMENT_BYTES: usize = 52;
 
 /// Most bytes of an id.
 const ID_BYTES: usize = 10;
@@ -120,6 +120,32 @@ mod tests {
     use metatopia_types::{Emote, Movement, Tick};
 
     use super::*;
+
+    #[test]
+    fn an_update_that_is_longer_than_allowed_gives_way_to_the_whole_tile() {
+        let entries = |bytes: usize| TileUpdate {
+            entries: vec![vec![0; bytes / 2], vec![0; bytes - bytes / 2]],
+            ..nothing(Tile { x: 0, y: 0 })
+        };
+        assert!(fits(&entries(UPDATE_BYTES_MAX)));
+        assert!(!fits(&entries(UPDATE_BYTES_MAX + 1)));
+        let moved =
+            vec![(ObjectId(u64::MAX), Movement::default()); UPDATE_BYTES_MAX / MOVEMENT_BYTES];
+        let mut update = TileUpdate { moved, ..nothing(Tile { x: 0, y: 0 }) };
+        assert!(fits(&update));
+        update.gone = vec![ObjectId(0); MOVEMENT_BYTES];
+        assert!(!fits(&update));
+
+        let [most, least] = [i32::MIN, -1].map(|n| Movement {
+            position: Some([n; 2]),
+            facing: Some([n; 2]),
+            velocity: Some([n; 2]),
+            spin: Some(n),
+            slow_steps: Some(255),
+        });
+        assert!(wire::encode(&(ObjectId(u64::MAX), most)).len() <= MOVEMENT_BYTES);
+        assert!(wire::encode(&(ObjectId(1), least)).len() <= MOVEMENT_BYTES);
+    }
 
     #[test]
     fn a_frame_put_together_is_the_encoding_of_the_view() {

@@ -21,7 +21,10 @@ pub const VIEW_BYTES_MAX: usize = 64 * 1_024;
 /// Bodies that touch the own avatar and are told about while their tiles have to wait.
 pub const NEAR_MAX: usize = 8;
 
-/// Big things beyond the tiles: in turns, how often they are looked at.
+/// Gestures in one view; those of the lowest ids.
+pub const GESTURES_MAX: usize = 128;
+
+/// Turns between two tellings of big things beyond the tiles, at least.
 pub const FAR_TURNS: u64 = 20;
 
 /// Big things in one view.
@@ -65,6 +68,8 @@ pub(super) struct Watcher {
     /// Big things that were told about, and when.
     far: BTreeMap<ObjectId, Height>,
     far_waiting: Option<Height>,
+    /// When something far away was told last.
+    far_told: Height,
     /// Bytes of the view being made that were taken off already.
     charged: usize,
 }
@@ -104,6 +109,7 @@ impl Watcher {
             left: Vec::new(),
             far: BTreeMap::new(),
             far_waiting: None,
+            far_told: Height(0),
             charged: 0,
         }
     }
@@ -142,7 +148,7 @@ impl Watcher {
         let (tiles, far) = self.tell(turn, center);
         let near = self.tell_near(turn, me);
         let seen = |tile: &Tile| self.sight.tiles.contains_key(tile);
-        let gestures = turn.gestures.iter().filter(|(tile, ..)| seen(tile));
+        let gestures = turn.gestures.iter().filter(|(tile, ..)| seen(tile)).take(GESTURES_MAX);
         let view = View {
             number: numbers.sent,
             height: turn.height,
@@ -203,9 +209,13 @@ impl Watcher {
             let urgency = (turn.height.0 - since.0 + 1).saturating_mul(watched.weight);
             urgent.push(Urgent { urgency, tile: Some(*tile) });
         }
-        let looks = turn.height.0 / self.turns_apart;
-        if looks.is_multiple_of((FAR_TURNS / self.turns_apart).max(1))
-            && self.far_waiting.is_none()
+        // The client draws these from its copies by now.
+        for (_, id, ..) in turn.large.iter().filter(|large| self.sight.tiles.contains_key(&large.0))
+        {
+            self.far.remove(id);
+        }
+        if self.far_waiting.is_none()
+            && turn.height >= self.far_told.plus(FAR_TURNS)
             && self.far_due(turn, center).next().is_some()
         {
             self.far_waiting = Some(turn.height);
@@ -240,8 +250,8 @@ impl Watcher {
         let mut due: Vec<(Height, ObjectId)> = self.far_due(turn, center).collect();
         due.sort_unstable();
         due.truncate(FAR_MAX);
-        self.far_waiting = None;
-        // Who is gone or near by now is forgotten when the client forgets it, too.
+        (self.far_waiting, self.far_told) = (None, turn.height);
+        // Who is gone is forgotten when the client forgets it, too.
         self.far.retain(|_, told| told.plus(FAR_TURNS_MAX) > turn.height);
         let mut entries = Vec::new();
         for (_, id) in due {

@@ -1,11 +1,13 @@
 //! The limits of views, each met.
 
-use metatopia_protocol::{HAVE_MAX, TileName, Watching};
+use metatopia_math::Fx;
+use metatopia_protocol::{FAR_TURNS_MAX, HAVE_MAX, TileName, Watching};
 use metatopia_replica::{
     ClientId,
-    views::{PIECE_BYTES, ViewFault},
+    views::{FAR_MAX, FAR_SIGHT, FAR_TURNS, GESTURES_MAX, PIECE_BYTES, VIEW_BYTES_MAX, ViewFault},
 };
-use metatopia_types::{Height, Sign};
+use metatopia_sim::TileEntry;
+use metatopia_types::{Act, Emote, Height, Sign};
 
 use crate::{
     person::Person,
@@ -58,10 +60,10 @@ fn a_client_that_does_not_read_gets_no_more_than_is_allowed_under_way() {
 #[test]
 fn a_tile_that_costs_more_than_a_second_comes_in_pieces() {
     let mut town = Town::new(576, &[0]);
-    let mut person = Person::new(1, 2_000);
-    person.watching.at = Some(at(16, 16));
+    let mut person = Person::new(1, 3_000);
+    (person.watching.at, person.watching.proofs) = (Some(at(16, 16)), false);
     person.enter(&mut town, 0, 1);
-    for _ in 0..1_500 {
+    for _ in 0..2_000 {
         let frames = town.play();
         person.deliver(&frames);
         person.read(&mut town, 10);
@@ -74,4 +76,78 @@ fn a_tile_that_costs_more_than_a_second_comes_in_pieces() {
     let largest = updates.iter().map(bytes).max();
     assert!(largest.is_some_and(|bytes| bytes < 4 * PIECE_BYTES.start()), "{largest:?}");
     assert!(person.copies.values().filter(|copy| copy.whole).count() >= 9);
+}
+
+#[test]
+fn a_view_ends_where_it_is_full_and_the_next_goes_on() {
+    let mut town = Town::new(576, &[0]);
+    let mut person = Person::new(1, 400_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    for _ in 0..3 {
+        let frames = town.play();
+        person.deliver(&frames);
+        let most = VIEW_BYTES_MAX + PIECE_BYTES.end() + 1_024;
+        assert!(person.inbox.iter().all(|frame| frame.len() <= most));
+        person.read(&mut town, 10);
+    }
+    assert!(person.bytes > VIEW_BYTES_MAX, "{}", person.bytes);
+    assert!(person.is_current(&town));
+}
+
+#[test]
+fn big_things_far_away_are_told_a_few_at_a_time_and_again_before_they_are_forgotten() {
+    let towers = FAR_MAX as i32 * 2;
+    let mut town = Town::with_towers(towers);
+    let mut person = Person::new(1, 40_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    let mut told: Vec<(Height, Vec<TileEntry>)> = Vec::new();
+    for _ in 0..3 * FAR_TURNS_MAX {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 10);
+    }
+    for view in person.views.iter().filter(|view| !view.far.is_empty()) {
+        assert!(view.far.len() <= FAR_MAX);
+        let decoded = view.far.iter().map(|entry| TileEntry::decode(entry).expect("an entry"));
+        told.push((view.height, decoded.collect()));
+    }
+    assert!(told.windows(2).all(|two| two[1].0 >= two[0].0.plus(FAR_TURNS)));
+    let near = Fx::from_int(FAR_SIGHT + 20);
+    let mut last = std::collections::BTreeMap::new();
+    for (height, entries) in &told {
+        for entry in entries {
+            assert!(entry.body.position().distance(at(0, 0)) <= near);
+            if let Some(before) = last.insert(entry.id, *height) {
+                assert!(before.plus(FAR_TURNS_MAX) > *height, "the client would have forgotten it");
+            }
+        }
+    }
+    // The last tower is too far away.
+    assert_eq!(last.len(), towers as usize - 1);
+}
+
+#[test]
+fn a_crowd_that_waves_at_once_is_shown_in_part() {
+    let mut town = Town::new(0, &[0]);
+    let crowd = GESTURES_MAX as u8 + 10;
+    let mut person = Person::new(1, 400_000);
+    person.enter(&mut town, 0, 1);
+    for turn in 0..8 {
+        for n in 1..=crowd {
+            match turn {
+                0 if n < 60 => town.login(n),
+                1 if (60..120).contains(&n) => town.login(n),
+                2 if n >= 120 => town.login(n),
+                4 => town.act(n, Act::Emote(Emote::Wave)),
+                _ => {}
+            }
+        }
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 10);
+    }
+    let gestures = person.views.last().map(|view| view.gestures.len());
+    assert_eq!(gestures, Some(GESTURES_MAX));
 }

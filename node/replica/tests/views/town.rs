@@ -66,8 +66,8 @@ fn thing(at: Vec2, half: i32, motion: Motion, scripts: Vec<ScriptSpec>) -> Objec
     }
 }
 
-/// A town with so many things at rest, and its walkers.
-pub(crate) fn genesis(things: i32) -> (Genesis, Tools) {
+/// A town with so many things at rest and so many towers, the last one far away.
+pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     let package = Package::build(Draft {
         name: "restless".to_owned(),
         version: "1.0.0".to_owned(),
@@ -83,9 +83,15 @@ pub(crate) fn genesis(things: i32) -> (Genesis, Tools) {
     let restless = (0..6).map(|n| thing(at(n * 9 - 27, 40), 1, Motion::Kinematic, script()));
     let grid = (0..things).map(|n| {
         let place = at(n % 24 * 5 - 60, n / 24 * 5 - 60);
-        thing(place, 1, if n % 3 == 0 { Motion::Dynamic } else { Motion::Static }, Vec::new())
+        let motion = if n % 3 == 0 { Motion::Dynamic } else { Motion::Static };
+        // A crowded town is full of words as well.
+        let text = if things > 500 { "words ".repeat(40) } else { String::new() };
+        ObjectSpec { text, ..thing(place, 1, motion, Vec::new()) }
     });
-    let tower = thing(at(150, 0), 20, Motion::Static, Vec::new());
+    let towers = (1..=towers).map(|n| {
+        let x = if n == towers && n > 1 { -600 } else { 150 };
+        thing(at(x, n * 4 - 4), 20, Motion::Static, Vec::new())
+    });
     let genesis = Genesis {
         name: "town".to_owned(),
         engine: ENGINE,
@@ -93,7 +99,7 @@ pub(crate) fn genesis(things: i32) -> (Genesis, Tools) {
         admins: BTreeSet::from([key(100).public()]),
         validators: BTreeMap::from([(key(200).public(), Contact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
-        objects: restless.chain(grid).chain([tower]).collect(),
+        objects: restless.chain(grid).chain(towers).collect(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     };
@@ -128,7 +134,16 @@ pub(crate) struct Server {
 impl Town {
     /// Servers that apply each turn so many turns late; the first one never lags.
     pub(crate) fn new(things: i32, lags: &[usize]) -> Self {
-        let (genesis, tools) = genesis(things);
+        Self::found(things, 1, lags)
+    }
+
+    /// One server, and so many towers.
+    pub(crate) fn with_towers(towers: i32) -> Self {
+        Self::found(0, towers, &[0])
+    }
+
+    fn found(things: i32, towers: i32, lags: &[usize]) -> Self {
+        let (genesis, tools) = genesis(things, towers);
         let world = World::genesis(&genesis, &tools).expect("a good genesis");
         let server = |lag: &usize| Server {
             world: world.clone(),
