@@ -122,7 +122,7 @@ export class Page {
         el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-        this.chat.element, stick(this.input, el), this.actions.element, this.hint, this.toasts.box, this.announcer.element),
+        this.chat.element, stick(this.input, el), this.actions.element, this.tools.bar, this.hint, this.toasts.box, this.announcer.element),
       el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
 

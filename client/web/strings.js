@@ -205,9 +205,10 @@ const WORDS = {
   'build.intro': 'Choose something, then click where it shall stand. Arrow keys and Enter work too. Escape ends it.',
   'build.undo': 'Undo my last act (Ctrl+Z)',
   'build.color': 'Colour',
-  'build.turn': 'Turn by 15\u00B0 (R)',
-  'build.placing': 'Click where it shall stand. R turns it, Escape ends.',
-  'build.here': 'Place in front of me',
+  'build.turn': 'Turn (R)',
+  'build.placing': 'Click or tap where it shall stand',
+  'build.place': 'Place (Enter)',
+  'build.done': 'Done (Esc)',
   'kind.crate': 'Crate', 'kind.box': 'Block', 'kind.plank': 'Beam', 'kind.wall': 'Wall', 'kind.pillar': 'Pillar', 'kind.ball': 'Ball', 'kind.sign': 'Sign', 'kind.table': 'Table',
 
   'people.count': '{n} here',

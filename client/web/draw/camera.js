@@ -1,7 +1,7 @@
 // @ts-check
 /** Where the picture looks: follows softly, zooms, and maps metres to pixels of the canvas. */
 
-export const ZOOM_MIN = 12;
+export const ZOOM_MIN = 14;
 export const ZOOM_MAX = 110;
 
 /** Milliseconds after which two thirds of a gap are closed. */

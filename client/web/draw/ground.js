@@ -9,6 +9,9 @@ import { css, noise, surface, tone } from './light.js';
 /** Side of a chunk in metres. */
 export const CHUNK = 8;
 
+/** Bytes of chunks that are kept, as long as what is in view fits. */
+const BYTES_KEPT = 80e6;
+
 /** Milliseconds a frame may spend on new chunks, once the first picture is there. */
 const BUDGET_MS = 5;
 
@@ -55,17 +58,18 @@ export class Ground {
       this.palette = palette;
     }
     const began = performance.now();
+    let shown = 0;
     const { west, south, east, north } = camera.view(0);
     for (let cy = Math.floor(south / CHUNK); cy <= Math.floor(north / CHUNK); cy++) {
       for (let cx = Math.floor(west / CHUNK); cx <= Math.floor(east / CHUNK); cx++) {
         const left = Math.round(camera.sx(cx * CHUNK));
         const top = Math.round(camera.sy((cy + 1) * CHUNK));
         const key = `${cx},${cy}`;
+        shown += 1;
         let chunk = this.chunks.get(key);
         if (!chunk && (this.first || performance.now() - began < BUDGET_MS)) {
           chunk = paint(cx, cy, this.scale, palette, this.paved);
           this.chunks.set(key, chunk);
-          if (this.chunks.size > 160) this.chunks.delete(/** @type {string} */ (this.chunks.keys().next().value));
         }
         const width = Math.round(camera.sx((cx + 1) * CHUNK)) - left;
         const height = Math.round(camera.sy(cy * CHUNK)) - top;
@@ -81,6 +85,16 @@ export class Ground {
       }
     }
     this.first = false;
+    this.forget(shown);
+  }
+
+  /** Lets go of what was painted longest ago. @param {number} shown chunks in view */
+  forget(shown) {
+    const most = Math.max(2 * shown, Math.floor(BYTES_KEPT / (4 * (CHUNK * this.scale) ** 2)));
+    for (const key of this.chunks.keys()) {
+      if (this.chunks.size <= most) return;
+      this.chunks.delete(key);
+    }
   }
 }
 

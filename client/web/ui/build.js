@@ -19,7 +19,6 @@ const PALETTE = [
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
   const color = el('input', { type: 'color', value: '#c8964b' });
-  const hint = el('p', { class: 'quiet', role: 'status' });
   let chosen = /** @type {HTMLElement | null} */ (null);
   let touched = false;
   color.addEventListener('input', () => {
@@ -29,7 +28,6 @@ export function buildPanel(page) {
   const end = () => {
     chosen?.setAttribute('aria-pressed', 'false');
     chosen = null;
-    hint.textContent = '';
   };
   const items = PALETTE.map((entry) => {
     const sample = el('i', { class: `sample${entry.round ? ' round' : ''}` });
@@ -45,7 +43,6 @@ export function buildPanel(page) {
       chosen = made;
       made.setAttribute('aria-pressed', 'true');
       if (!touched) color.value = toHex(entry.color);
-      hint.textContent = t('build.placing');
       const { id, ...spec } = entry;
       page.tools.begin({ ...spec, name: t(`kind.${id}`).toLowerCase(), text: '', color: fromHex(color.value), licence: 'CcBySa' }, end);
       // Thumbs need the ground under the sheet.
@@ -55,10 +52,8 @@ export function buildPanel(page) {
     return made;
   });
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), el('div', { class: 'build-grid' }, ...items),
-    el('div', { class: 'grid' }, field(t('build.color'), color)), hint,
+    el('div', { class: 'grid' }, field(t('build.color'), color)),
     el('p', { class: 'row' },
-      button({ text: t('build.here'), click: () => page.tools.enter() }),
-      button({ text: t('build.turn'), click: () => page.tools.turn() }),
       button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })));
   return { body, hide: () => !page.narrow() && page.tools.cancel() };
 }

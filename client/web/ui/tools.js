@@ -2,6 +2,8 @@
 /** Builders' hands: placing new things, and dragging, turning and sizing one's own. */
 
 import { handles } from '../draw/marks.js';
+import { t } from '../strings.js';
+import { button, el } from './dom.js';
 
 /** Metres to which placed things snap while Shift is not asked: a tenth. */
 const SNAP = 0.1;
@@ -16,6 +18,12 @@ export class Tools {
     this.spec = /** @type {any} */ (null);
     this.grip = /** @type {{how: 'move' | 'turn' | 'size', id: number, dx: number, dy: number, moved: boolean} | null} */ (null);
     this.ended = () => {};
+    /** What there is to do while something is placed; for thumbs, too. */
+    this.bar = el('div', { class: 'placing', role: 'group', 'aria-label': t('panel.build'), hidden: true },
+      el('span', null, t('build.placing')),
+      button({ text: t('build.turn'), class: 'small', click: () => this.turn() }),
+      button({ text: t('build.place'), class: 'small', click: () => this.enter() }),
+      button({ text: t('build.done'), class: 'small', click: () => this.cancel() }));
   }
 
   /** Whether the pointer belongs to a tool. */
@@ -30,6 +38,7 @@ export class Tools {
     const own = this.own();
     this.point(own.x, own.y + 1.5);
     this.page.picture.hover = null;
+    this.bar.hidden = false;
   }
 
   own() {
@@ -94,6 +103,7 @@ export class Tools {
     this.grip = null;
     this.page.picture.ghost = null;
     this.page.picture.held = null;
+    this.bar.hidden = true;
     this.ended();
     return true;
   }

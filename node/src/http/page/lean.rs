@@ -61,8 +61,7 @@ mod tests {
 
     #[test]
     fn lines_of_comments_are_emptied_and_code_keeps_its_place() {
-        let text =
-            "// a\nlet x = 1; // b\n  /** @type {X} */\n/*\n * c\n */\n/** d */ f();\n/*\n*/ g();\n";
+        let text = "// a\nlet x = 1; // b\n  /** @type {X} */\n/*\n * c\n */\n/** d */ f();\n/*\n*/ g();\n";
         let kept = "\nlet x = 1; // b\n\n\n\n\n/** d */ f();\n\n g();\n";
         assert_eq!(without_comments(text), kept);
     }
