@@ -114,6 +114,11 @@ impl Sight {
         whole.map(|(tile, held)| (*tile, held.height)).collect()
     }
 
+    /// Every copy, with its height, by tile.
+    pub fn copies(&self) -> impl Iterator<Item = (TileName, Height, &TileCopy)> {
+        self.tiles.iter().map(|(tile, held)| (*tile, held.height, &held.copy))
+    }
+
     /// Could copies be wrong through no fault of the server that sends views now?
     #[must_use]
     pub const fn is_inherited(&self) -> bool {

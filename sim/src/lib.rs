@@ -150,11 +150,11 @@ pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use metatopia_physics::{Body, Motion, Shape};
 pub use object::{AVATAR, Object, PlacedLeaf, TILE_METRES, Tile};
-pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError};
+pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError, heading_of};
 pub use players::{Player, Session, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
-pub use snapshot::{LeafEntry, Manifest, RestoreError};
+pub use snapshot::{LeafEntry, Manifest, RestoreError, SNAPSHOT_BYTES_MAX};
 pub use state::{Charter, Clock};
 pub use tile_copy::{
     CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,

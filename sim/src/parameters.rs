@@ -2,6 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::limits::BODIES_MAX;
+use metatopia_types::limits::TICKS_PER_SECOND;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that every server of a sim must use alike.
@@ -48,6 +49,37 @@ pub struct AvatarParameters {
     pub spawn: Vec2,
     /// They appear at most so far from it, in metres.
     pub spawn_radius: Fx,
+}
+
+impl AvatarParameters {
+    /// The velocity, one tick later, of an avatar with this one that wants to walk in the direction
+    /// and at the share of its speed that `heading` says; at most of length 1. Nothing if it stays.
+    #[must_use]
+    pub fn steered(&self, velocity: Vec2, heading: Vec2) -> Option<Vec2> {
+        let step = Fx::checked_from_int(TICKS_PER_SECOND as i64).expect("60 is a number");
+        let change_max = self.acceleration.saturating_div(step);
+        let wanted = heading.scale(self.speed);
+        let change = wanted.saturating_sub(velocity);
+        if change == Vec2::ZERO {
+            return None;
+        }
+        let steered = if change.length() <= change_max {
+            wanted
+        } else {
+            let direction = change.normalize().unwrap_or(Vec2::ZERO);
+            velocity.saturating_add(direction.scale(change_max))
+        };
+        (steered != velocity).then_some(steered)
+    }
+}
+
+/// The heading that counts when a player asks for this one: longer than 1 is 1.
+#[must_use]
+pub fn heading_of(asked: Vec2) -> Vec2 {
+    match asked.normalize() {
+        Some(direction) if asked.length_squared() > Fx::ONE => direction,
+        _ => asked,
+    }
 }
 
 /// What scripts may cost. One unit is roughly one evaluated expression.
@@ -158,7 +190,7 @@ impl Parameters {
             }
         }
         let gas = &self.gas;
-        let day_ticks = 86_400 * metatopia_types::limits::TICKS_PER_SECOND;
+        let day_ticks = 86_400 * TICKS_PER_SECOND;
         for (name, value, low, high) in [
             ("lease_ticks", self.lease_ticks, 1, day_ticks),
             ("grace_ticks", self.grace_ticks, 0, day_ticks),

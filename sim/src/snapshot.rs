@@ -42,9 +42,15 @@ pub struct Manifest {
     pub leaves: Vec<LeafEntry>,
 }
 
+/// Largest snapshot: 64 MiB is 2,000 leaves of half their largest size.
+pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
+    /// The bytes are no manifest with leaves.
+    #[error("snapshot: {0}")]
+    Snapshot(wire::DecodeError),
     /// The manifest lists more leaves than a state has.
     #[error("{0} leaves are more than a state has")]
     TooManyLeaves(usize),
@@ -125,6 +131,29 @@ impl World {
     #[must_use]
     pub fn leaf(&self, key: &LeafKey) -> Option<Vec<u8>> {
         self.leaves.content(key)
+    }
+
+    /// The state as one text of bytes, for whoever has its root from elsewhere: see
+    /// [`World::from_snapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        let manifest = self.manifest();
+        let content = |leaf: &LeafEntry| self.leaf(&leaf.key).unwrap_or_default();
+        let contents: Vec<Vec<u8>> = manifest.leaves.iter().map(content).collect();
+        wire::encode(&(manifest, contents))
+    }
+
+    /// The world with this root, from what [`World::snapshot`] made, of at most
+    /// [`SNAPSHOT_BYTES_MAX`] bytes.
+    ///
+    /// # Errors
+    /// See [`RestoreError`].
+    pub fn from_snapshot(bytes: &[u8], root: Root, tools: &Tools) -> Result<Self, RestoreError> {
+        let (manifest, leaves): (Manifest, Vec<Vec<u8>>) =
+            wire::decode(bytes, SNAPSHOT_BYTES_MAX).map_err(RestoreError::Snapshot)?;
+        let by_hash = |leaf: Vec<u8>| (Digest(*blake3::hash(&leaf).as_bytes()), leaf);
+        let contents = leaves.into_iter().map(by_hash).collect();
+        Self::restore(&manifest, &contents, root, tools)
     }
 
     /// The world with this root, from its leaves by hash. It goes on exactly as the one that the

@@ -59,9 +59,7 @@ pub(crate) fn tick(
 /// those whose grace time is over.
 fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     let parameters = &state.charter.parameters;
-    let (speed, grace) = (parameters.avatar.speed, parameters.grace_ticks);
-    let step = Fx::checked_from_int(TICKS_PER_SECOND as i64).expect("60 is a number");
-    let change_max = parameters.avatar.acceleration.saturating_div(step);
+    let (avatars, grace) = (&parameters.avatar, parameters.grace_ticks);
     let mut leaving = Vec::new();
     for (player, avatar) in &state.present {
         let session = state.players.get(player).and_then(|player| player.session.as_ref());
@@ -73,18 +71,8 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
         let Some(body) = state.region.body(*avatar) else {
             continue;
         };
-        let wanted = if session.lease < now { Vec2::ZERO } else { session.heading.scale(speed) };
-        let change = wanted.saturating_sub(body.velocity());
-        if change == Vec2::ZERO {
-            continue;
-        }
-        let velocity = if change.length() <= change_max {
-            wanted
-        } else {
-            let direction = change.normalize().unwrap_or(Vec2::ZERO);
-            body.velocity().saturating_add(direction.scale(change_max))
-        };
-        if velocity != body.velocity() {
+        let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
+        if let Some(velocity) = avatars.steered(body.velocity(), heading) {
             let _ = state.region.set_velocity(*avatar, velocity);
         }
     }

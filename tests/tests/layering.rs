@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &["math", "types"]),
     ("sim", &["math", "types", "physics", "scripting"]),
     ("client", &["math", "types", "protocol", "sim"]),
+    ("wasm", &["math", "types", "physics", "sim", "protocol", "client"]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),

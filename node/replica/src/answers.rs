@@ -1,11 +1,13 @@
 //! Answers to questions: from memory, from the world, or from the log.
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{Answer, Link, OrderEntry, Question, ReceiptAnswer, ServerMessage};
+use metatopia_protocol::{
+    Answer, Link, OrderEntry, Question, ReceiptAnswer, ServerMessage, TURNS_PER_ANSWER_MAX,
+};
 use metatopia_sim::{Received, describe};
 use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
 
-use crate::{Asker, Delivery, Effect, Reader, Replica, facts, replica::QUESTIONS_MAX};
+use crate::{Asker, Delivery, Effect, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
 
 impl Replica {
     /// A question came: it waits if the world is away, and is answered otherwise.
@@ -63,14 +65,14 @@ impl Replica {
             }
             Question::Outcomes { height } => (height.plus(limits::ROOT_LAG), 1),
             Question::Root { height } => (height.plus(limits::ROOT_LAG), 1),
+            Question::Turns { from } => (*from, TURNS_PER_ANSWER_MAX as u32),
+            Question::Snapshot => (self.offers.stated(self.agreement.height())?, 1),
             Question::Links { .. }
             | Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
             | Question::Scripts
             | Question::Genesis
-            | Question::Turns { .. }
-            | Question::Snapshot
             | Question::SnapshotPart { .. }
             | Question::Servers
             | Question::Governance => return None,
@@ -115,10 +117,18 @@ impl Replica {
                 known.or_else(|| stated.map(|d| d.turn.header.root)).map(Answer::Root)
             }
             Question::Links { after } => Some(Answer::Links(self.links(*after))),
-            Question::Turns { .. }
-            | Question::Snapshot
-            | Question::SnapshotPart { .. }
-            | Question::Servers => None,
+            // Genesis is no turn.
+            Question::Turns { from } => (from.0 >= 1).then(|| {
+                let heights = (from.0..self.agreement.height().0).map(Height);
+                offers::turns(heights.map_while(|height| self.decision(height, loaded)))
+            }),
+            Question::Snapshot => self
+                .offers
+                .stated(self.agreement.height())
+                .and_then(|height| self.decision(height, loaded))
+                .and_then(|decision| self.offers.offer(decision)),
+            Question::SnapshotPart { height, part } => self.offers.part(*height, *part),
+            Question::Servers => None,
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players

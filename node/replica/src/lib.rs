@@ -26,6 +26,7 @@ mod facts;
 mod ledger;
 pub mod mempool;
 mod message;
+mod offers;
 mod outbox;
 mod replica;
 mod sessions;
@@ -36,6 +37,7 @@ pub mod views;
 
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
+pub use offers::OFFERS_MAX;
 pub use outbox::Outbox;
 pub use replica::{
     Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL,
@@ -45,7 +47,7 @@ pub use sessions::{
     SessionEffect, Sessions,
 };
 pub use start::{
-    RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions, decode_snapshot,
-    encode_snapshot, find_decisions, payloads_after, recall_from,
+    LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions,
+    decode_snapshot, encode_snapshot, find_decisions, payloads_after, recall_from,
 };
 pub use status::Status;

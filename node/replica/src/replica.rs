@@ -16,8 +16,8 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Stage,
-    Status, archive::Archive, ledger::Ledger, mempool::Origin, outbox::Outbox, sessions::Demand,
-    views::Views,
+    Status, archive::Archive, ledger::Ledger, mempool::Origin, offers::Offers, outbox::Outbox,
+    sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -75,6 +75,7 @@ pub struct Replica {
     /// Nothing about decided turns is told before the log is durable up to here.
     barrier: Position,
     pub(crate) archive: Archive,
+    pub(crate) offers: Offers,
     /// Clients that wait for the outcome of a decided act.
     pub(crate) owed: BTreeMap<ActId, ClientId>,
     pub(crate) questions: VecDeque<(Asker, Question)>,
@@ -121,6 +122,9 @@ impl Replica {
             archive.decided(&decision.turn);
             archive.settle(decision.height(), &outcomes(&world, decision.height()));
         }
+        // From the start there is a state to begin with: a restart has lost the ones before.
+        let mut offers = Offers::default();
+        offers.keep(world.height(), world.root(), world.snapshot());
         let mut replica = Self {
             config,
             agreement,
@@ -133,6 +137,7 @@ impl Replica {
             outbox: Outbox::default(),
             barrier: Position::START,
             archive,
+            offers,
             owed: BTreeMap::new(),
             questions: VecDeque::new(),
             loading: BTreeMap::new(),
@@ -423,7 +428,9 @@ impl Replica {
         let (Some(world), Some(base)) = (&self.world, self.agreement.base(height)) else {
             return;
         };
-        let (bytes, root) = (crate::start::encode_snapshot(&base, world), world.root());
+        let (state, root) = (world.snapshot(), world.root());
+        let bytes = crate::start::stored(&base, &state);
+        self.offers.keep(height, root, state);
         self.release(self.barrier, Effect::Snapshot { height, root, bytes });
     }
 

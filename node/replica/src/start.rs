@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use metatopia_consensus::{Base, Decision, Record};
 use metatopia_sim::{Manifest, RestoreError, Tools, World};
 use metatopia_store::{LogIndex, ReadDisk, ReadError};
-use metatopia_types::{Digest, HeaderId, Height, LeafKey, Turn, wire};
+use metatopia_types::{Digest, HeaderId, Height, Turn, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::RECALL_HEIGHTS;
@@ -38,10 +38,14 @@ pub enum SnapshotError {
 /// Everything needed to go on after the base's height without what led to it.
 #[must_use]
 pub fn encode_snapshot(base: &Base, world: &World) -> Vec<u8> {
-    let manifest = world.manifest();
-    let content = |key: &LeafKey| world.leaf(key).unwrap_or_default();
-    let leaves = manifest.leaves.iter().map(|leaf| content(&leaf.key)).collect();
-    wire::encode(&Stored { base: base.clone(), manifest, leaves })
+    stored(base, &world.snapshot())
+}
+
+/// As [`encode_snapshot`], from the world's own snapshot: that is how the rest of it is encoded.
+pub(crate) fn stored(base: &Base, world: &[u8]) -> Vec<u8> {
+    let mut bytes = wire::encode(base);
+    bytes.extend_from_slice(world);
+    bytes
 }
 
 /// Reads what [`encode_snapshot`] made, and checks the world against the root it must have.
@@ -98,14 +102,24 @@ pub const fn recall_from(base: Height) -> Height {
     Height(from)
 }
 
-/// At most `count` of [`decisions`].
+/// Bytes of turns that are read from the log at once, about; 8 MiB.
+pub const LOADED_BYTES_MAX: usize = 8 * 1_024 * 1_024;
+
+/// At most `count` of [`decisions`], and only one more once their turns have [`LOADED_BYTES_MAX`]
+/// bytes.
 #[must_use]
 pub fn find_decisions(
     records: impl IntoIterator<Item = Record>,
     from: Height,
     count: u32,
 ) -> Vec<Decision> {
-    decisions(records, from).take(count as usize).collect()
+    let mut bytes = 0_usize;
+    let fits = |decision: &Decision| {
+        let before = bytes;
+        bytes = bytes.saturating_add(wire::encode(decision.turn.as_ref()).len());
+        before <= LOADED_BYTES_MAX
+    };
+    decisions(records, from).take(count as usize).take_while(fits).collect()
 }
 
 /// How far before its decision a turn's bytes may be in the log: an early proposal of the height

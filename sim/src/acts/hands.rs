@@ -8,6 +8,7 @@ use metatopia_types::{ObjectId, Refusal};
 use super::{Case, Change, Ruling};
 use crate::{
     limits::PUSH_TICKS_MIN,
+    parameters::heading_of,
     reach::{distance_to, nearest_point},
 };
 
@@ -19,10 +20,7 @@ impl Case<'_> {
         if heading.x.saturating_abs().max(heading.y.saturating_abs()) > bound {
             return Err(Refusal::OutOfRange);
         }
-        let heading = match heading.normalize() {
-            Some(direction) if heading.length_squared() > Fx::ONE => direction,
-            _ => heading,
-        };
+        let heading = heading_of(heading);
         let (player, session) = self.with_session(|session| session.heading = heading)?;
         let mut changes = vec![Change::Player(self.author(), player)];
         if heading != Vec2::ZERO {

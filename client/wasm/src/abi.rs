@@ -1,0 +1,231 @@
+//! The C interface: bytes in, bytes out, and numbers for what is kept between calls.
+//!
+//! A call writes its input to where `input(length)` points, calls an operation, and reads
+//! `output_length()` bytes at `output()`. An operation gives 1, or 0 when it refused; then the output
+//! is a [`Fault`] as JSON. Nothing here touches foreign memory: the caller writes into a buffer that
+//! this module owns, between calls.
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(
+        unsafe_code,
+        reason = "an exported name could be one that somebody else relies on; these are nobody's"
+    )
+)]
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{Begin, Fault, Prover, Replica, Trust, keys};
+
+/// What is kept between calls.
+enum Kept {
+    Prover(Box<Prover>),
+    Replica(Box<Replica>),
+}
+
+#[derive(Default)]
+struct Shelf {
+    last: u32,
+    kept: BTreeMap<u32, Kept>,
+}
+
+thread_local! {
+    static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static SHELF: RefCell<Shelf> = RefCell::default();
+}
+
+/// Makes room for an input of so many bytes, and says where.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn input(length: u32) -> *mut u8 {
+    INPUT.with_borrow_mut(|input| {
+        input.clear();
+        input.resize(length as usize, 0);
+        input.as_mut_ptr()
+    })
+}
+
+/// Where the last output is, until the next call.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn output() -> *const u8 {
+    OUTPUT.with_borrow(|output| output.as_ptr())
+}
+
+/// How many bytes it has.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn output_length() -> u32 {
+    OUTPUT.with_borrow(|output| u32::try_from(output.len()).unwrap_or(0))
+}
+
+/// Runs an operation on the input, which is gone afterwards.
+fn run(operation: impl FnOnce(&[u8]) -> Result<Vec<u8>, Fault>) -> u32 {
+    let input = INPUT.take();
+    let result = operation(&input);
+    let good = u32::from(result.is_ok());
+    OUTPUT.set(result.unwrap_or_else(|fault| json(&fault)));
+    good
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("structs of texts and numbers become JSON")
+}
+
+fn parsed<T: DeserializeOwned>(input: &[u8]) -> Result<T, Fault> {
+    serde_json::from_slice(input).map_err(Fault::input)
+}
+
+#[derive(Serialize)]
+struct Handle {
+    handle: u32,
+}
+
+fn keep(kept: Kept) -> Vec<u8> {
+    SHELF.with_borrow_mut(|shelf| {
+        shelf.last = shelf.last.checked_add(1).expect("nobody makes four thousand million of them");
+        shelf.kept.insert(shelf.last, kept);
+        json(&Handle { handle: shelf.last })
+    })
+}
+
+fn gone() -> Fault {
+    Fault::new("handle", "nothing is kept under that number")
+}
+
+fn with_prover<T>(
+    handle: u32,
+    act: impl FnOnce(&mut Prover) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
+        Some(Kept::Prover(prover)) => act(prover),
+        _ => Err(gone()),
+    })
+}
+
+fn with_replica<T>(
+    handle: u32,
+    act: impl FnOnce(&mut Replica) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
+        Some(Kept::Replica(replica)) => act(replica),
+        _ => Err(gone()),
+    })
+}
+
+/// See [`keys::public_key`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn public_key() -> u32 {
+    run(keys::public_key)
+}
+
+/// See [`keys::sign`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn sign() -> u32 {
+    run(keys::sign)
+}
+
+/// See [`keys::verify`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn verify() -> u32 {
+    run(keys::verify)
+}
+
+/// See [`keys::hash`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn hash() -> u32 {
+    run(|input| Ok(keys::hash(input)))
+}
+
+/// See [`keys::digest`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn digest(context: u32) -> u32 {
+    run(|input| keys::digest(input, context as usize))
+}
+
+/// Keeps a [`Prover`]: the input is the sim's id in hexadecimal, `name` bytes of it, and the genesis.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_new(name: u32) -> u32 {
+    run(|input| {
+        let (trust, _) = Trust::read(input, name as usize)?;
+        Ok(keep(Kept::Prover(Box::new(Prover::new(trust)))))
+    })
+}
+
+/// See [`Prover::begin`]; 1 keeps the copies.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_begin(handle: u32, keep: u32) -> u32 {
+    run(|_| with_prover(handle, |prover| Ok(prover.begin(keep == 1))).map(|()| Vec::new()))
+}
+
+/// See [`Prover::frame`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_frame(handle: u32) -> u32 {
+    run(|frame| Ok(json(&with_prover(handle, |prover| prover.frame(frame))?)))
+}
+
+/// See [`Prover::shown`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_shown(handle: u32) -> u32 {
+    run(|drawn| {
+        let drawn = parsed(drawn)?;
+        Ok(json(&with_prover(handle, |prover| Ok(prover.shown(&drawn)))?))
+    })
+}
+
+/// See [`Prover::predict`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_predict(handle: u32) -> u32 {
+    run(|walk| {
+        let walk = parsed(walk)?;
+        Ok(json(&with_prover(handle, |prover| prover.predict(&walk))?))
+    })
+}
+
+/// See [`Prover::digest`]; as hexadecimal text.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_digest(handle: u32) -> u32 {
+    run(|_| with_prover(handle, |prover| Ok(prover.digest().to_string().into_bytes())))
+}
+
+/// Keeps a [`Replica`]: the input is as for `prover_new`; 1 begins with a snapshot.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_new(name: u32, begin: u32) -> u32 {
+    run(|input| {
+        let (trust, genesis) = Trust::read(input, name as usize)?;
+        let begin = if begin == 1 { Begin::Snapshot } else { Begin::Genesis };
+        Ok(keep(Kept::Replica(Box::new(Replica::new(trust, genesis, begin)?))))
+    })
+}
+
+/// See [`Replica::want`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_want(handle: u32) -> u32 {
+    run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.want()))?)))
+}
+
+/// See [`Replica::frame`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_frame(handle: u32) -> u32 {
+    run(|frame| Ok(json(&with_replica(handle, |replica| replica.frame(frame))?)))
+}
+
+/// See [`Replica::status`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_status(handle: u32) -> u32 {
+    run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.status()))?)))
+}
+
+/// See [`Replica::capsule`]; encoded.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn replica_capsule(handle: u32) -> u32 {
+    run(|_| with_replica(handle, |replica| Ok(replica.capsule().encode())))
+}
+
+/// Lets go of a prover or replica.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn drop_handle(handle: u32) -> u32 {
+    run(|_| {
+        let kept = SHELF.with_borrow_mut(|shelf| shelf.kept.remove(&handle));
+        kept.map(|_| Vec::new()).ok_or_else(gone)
+    })
+}

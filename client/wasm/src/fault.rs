@@ -1,0 +1,34 @@
+//! What is refused, for programs and for people.
+
+use core::fmt;
+
+use serde::Serialize;
+
+/// Why a call did nothing: its input was wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// A word for programs.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub text: String,
+}
+
+impl Fault {
+    /// A fault with what somebody has to say about it.
+    pub(crate) fn new(code: &'static str, text: impl fmt::Display) -> Self {
+        Self { code, text: text.to_string() }
+    }
+
+    /// An input that has not the form it must have.
+    pub(crate) fn input(text: impl fmt::Display) -> Self {
+        Self::new("input", text)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.text)
+    }
+}
+
+impl core::error::Error for Fault {}

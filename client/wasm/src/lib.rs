@@ -1,0 +1,43 @@
+//! The module that a browser runs: the servers' own code, for whoever does not want to trust them.
+//!
+//! Built for wasm32 it imports nothing: it has no clock, no randomness, no network and no page. It
+//! is called by a C interface of bytes, which `client/web/prove/module.js` wraps; natively it is a
+//! library, so that its tests need no browser.
+//!
+//! * [`keys`] signs, checks and hashes by the same rules as the servers.
+//! * [`Prover`] keeps copies of what a session shows, and holds them against roots that more than
+//!   two thirds of the voting power signed.
+//! * [`Prover::predict`] steps the own avatar ahead by the servers' own physics.
+//! * [`Replica`] applies every turn itself, and compares its roots with the certified ones; what it
+//!   disagrees with goes into a [`Capsule`] that anybody can replay.
+//!
+//! What comes in is a peer's: every fault of it is a [`Fault`], and nothing has changed then. A
+//! panic is an error of this crate; in a module that was built to abort, it ends the instance.
+//!
+//! ```
+//! use metatopia_wasm::keys;
+//!
+//! let secret = [7; 32];
+//! let key = keys::public_key(&secret)?;
+//! let signature = keys::sign(&[&secret[..], b"hello"].concat())?;
+//! let told = [&key[..], &signature, b"hello"].concat();
+//! assert_eq!(keys::verify(&told)?, [1]);
+//! # Ok::<(), metatopia_wasm::Fault>(())
+//! ```
+#![deny(unsafe_code)]
+
+pub mod abi;
+mod capsule;
+mod fault;
+pub mod keys;
+mod predict;
+mod prover;
+mod replica;
+mod trust;
+
+pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict};
+pub use fault::Fault;
+pub use predict::{Change, NEAR_MAX, Path, Step, TICKS_MAX, Walk};
+pub use prover::{Difference, Drawn, DrawnBody, ProofEvent, Prover, Sameness};
+pub use replica::{Begin, Followed, Phase, Replica, Status, Want};
+pub use trust::Trust;

@@ -1,0 +1,147 @@
+//! The own avatar's next moments, by the servers' own physics, as far as its surroundings are known.
+
+use metatopia_client::Sight;
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{Body, Pose, Region, Shape};
+use metatopia_sim::{AvatarParameters, heading_of};
+use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use crate::Fault;
+
+/// Longest look ahead: a second.
+pub const TICKS_MAX: u32 = 60;
+
+/// Bodies that are looked at; those that can be met within a second, nearest first.
+pub const NEAR_MAX: usize = 64;
+
+/// Changes of heading in one look ahead.
+const CHANGES_MAX: usize = 64;
+
+/// Metres that something may come nearer in a second, beside the avatar's own way.
+const MARGIN: Fx = Fx::from_int(3);
+
+/// How the avatar walks. Headings are as acts have them, raw with 32 fraction bits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Walk {
+    /// What had been applied by the last view.
+    pub heading: [i64; 2],
+    /// What takes effect after it, ascending.
+    pub changes: Vec<Change>,
+    /// How many ticks to look ahead, at most [`TICKS_MAX`].
+    pub ticks: u32,
+}
+
+/// Another heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Change {
+    /// So many ticks after the last view's.
+    pub after: u32,
+    /// The heading from then on.
+    pub heading: [i64; 2],
+}
+
+/// Where the avatar will be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Path {
+    /// The tick of the last view.
+    pub tick: u64,
+    /// After each tick that follows on it.
+    pub path: Vec<Step>,
+}
+
+/// Where the avatar is after a tick, in the numbers of [`Movement`](metatopia_types::Movement).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Metres, with 20 fraction bits.
+    pub position: [i32; 2],
+    /// Metres a second, with 20 fraction bits.
+    pub velocity: [i32; 2],
+    /// Cosine and sine, with 30 fraction bits.
+    pub facing: [i32; 2],
+}
+
+impl Step {
+    fn of(body: &Body) -> Self {
+        let moves = body.movement();
+        Self {
+            position: moves.position.unwrap_or_default(),
+            velocity: moves.velocity.unwrap_or_default(),
+            facing: moves.facing.unwrap_or_default(),
+        }
+    }
+}
+
+/// A heading as the servers take it.
+fn heading([x, y]: [i64; 2]) -> Result<Vec2, Fault> {
+    let bound = Fx::from_int(1 << 15);
+    let asked = Vec2::new(Fx::from_bits(x), Fx::from_bits(y));
+    if asked.x.saturating_abs().max(asked.y.saturating_abs()) > bound {
+        return Err(Fault::input("a heading is out of range"));
+    }
+    Ok(heading_of(asked))
+}
+
+pub(crate) fn path(
+    sight: &Sight,
+    avatars: &AvatarParameters,
+    walk: &Walk,
+) -> Result<Option<Path>, Fault> {
+    if walk.ticks > TICKS_MAX || walk.changes.len() > CHANGES_MAX {
+        let text = format_args!("at most {TICKS_MAX} ticks and {CHANGES_MAX} changes");
+        return Err(Fault::input(text));
+    }
+    let mut wanted = heading(walk.heading)?;
+    let changes: Result<Vec<(u32, Vec2)>, Fault> =
+        walk.changes.iter().map(|change| Ok((change.after, heading(change.heading)?))).collect();
+    let mut changes = changes?.into_iter().peekable();
+    let Some((me, mut region)) = surroundings(sight, avatars) else {
+        return Ok(None);
+    };
+    let mut path = Vec::new();
+    for tick in 0..walk.ticks {
+        while let Some((_, heading)) = changes.next_if(|(after, _)| *after <= tick) {
+            wanted = heading;
+            face(&mut region, me, heading);
+        }
+        let velocity = region.body(me).and_then(|body| avatars.steered(body.velocity(), wanted));
+        if let Some(velocity) = velocity {
+            // The body is there, and no avatar is static.
+            let _ = region.set_velocity(me, velocity);
+        }
+        region.step();
+        path.extend(region.body(me).map(Step::of));
+    }
+    Ok(Some(Path { tick: sight.tick().0, path }))
+}
+
+/// As walking turns an avatar where it goes.
+fn face(region: &mut Region, me: ObjectId, heading: Vec2) {
+    let position = region.body(me).map(Body::position);
+    if let Some(position) = position.filter(|_| heading != Vec2::ZERO) {
+        let _ = region.set_pose(me, Pose { position, angle: heading.angle() });
+    }
+}
+
+/// A region of what the avatar can meet.
+fn surroundings(sight: &Sight, avatars: &AvatarParameters) -> Option<(ObjectId, Region)> {
+    let me = sight.me()?;
+    let bodies: Vec<Body> = sight.things().map(|(_, body, _)| body).collect();
+    let center = bodies.iter().find(|body| body.id() == me)?.position();
+    let reach = |body: &Body| match body.shape() {
+        Shape::Circle { radius } => radius,
+        Shape::Rect { half } => half.length(),
+    };
+    let gap = |body: &Body| body.position().distance(center).saturating_sub(reach(body));
+    let far = avatars.speed.saturating_add(MARGIN);
+    let mut near: Vec<(Fx, Body)> = bodies
+        .into_iter()
+        .map(|body| (if body.id() == me { Fx::MIN } else { gap(&body) }, body))
+        .filter(|(gap, _)| *gap <= far)
+        .collect();
+    near.sort_by_key(|(gap, body)| (*gap, body.id()));
+    near.truncate(NEAR_MAX);
+    let mut bodies: Vec<Body> = near.into_iter().map(|(_, body)| body).collect();
+    bodies.sort_by_key(Body::id);
+    Some((me, Region::restore(bodies, Vec::new()).ok()?))
+}

@@ -1,0 +1,153 @@
+//! Applying certified turns, and comparing roots.
+
+use std::collections::VecDeque;
+
+use metatopia_sim::{ENGINE, Serial, World};
+use metatopia_types::{Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
+
+use super::{Decided, tail::Tail};
+use crate::{Capsule, Fault};
+
+/// After this height, the own root and the one that a certified header states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compared {
+    pub(crate) of: Height,
+    pub(crate) own: Root,
+    pub(crate) stated: Root,
+}
+
+/// A world that follows decided turns.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    world: World,
+    /// The last applied header; nothing when the world came from a snapshot.
+    last: Option<HeaderId>,
+    /// Own roots that no header has stated yet, oldest first.
+    roots: VecDeque<(Height, Root)>,
+    checked: Option<Compared>,
+    mismatch: Option<Compared>,
+    decided: Height,
+    tail: Tail,
+}
+
+impl Follower {
+    pub(crate) fn new(world: World) -> Self {
+        let last = (world.height() == Height(0)).then(HeaderId::default);
+        let roots = VecDeque::from([(world.height(), world.root())]);
+        let (tail, decided) = (Tail::new(&world), world.height());
+        Self { world, last, roots, checked: None, mismatch: None, decided, tail }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub(crate) fn decided(&self) -> Height {
+        self.decided
+    }
+
+    pub(crate) fn checked(&self) -> Option<&Compared> {
+        self.checked.as_ref()
+    }
+
+    pub(crate) fn mismatch(&self) -> Option<&Compared> {
+        self.mismatch.as_ref()
+    }
+
+    pub(crate) fn capsule(&self, genesis: &[u8]) -> Capsule {
+        self.tail.capsule(genesis)
+    }
+
+    /// Applies turns that follow on the world; those that it has are passed over.
+    pub(crate) fn follow(&mut self, turns: Vec<Decided>) -> Result<(), Fault> {
+        let has = self.world.height();
+        let mut turns: VecDeque<Decided> =
+            turns.into_iter().skip_while(|(turn, _)| turn.header.height <= has).collect();
+        while !turns.is_empty() && self.mismatch.is_none() {
+            let count = self.certified(turns.make_contiguous())?;
+            for decided in turns.drain(..count) {
+                if self.mismatch.is_some() {
+                    break;
+                }
+                self.apply(decided)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many of these turns the validators of the next height certify. Each header names the one
+    /// before, so the last certificate is for all of them.
+    fn certified(&mut self, turns: &[Decided]) -> Result<usize, Fault> {
+        let next = self.world.height().plus(1);
+        let unknown = || Fault::new("turns", "no validators are known");
+        let set = self.world.validators(next).ok_or_else(unknown)?;
+        let (id, mut previous) = (set.id(), self.last);
+        let mut count = 0_usize;
+        for ((turn, _), height) in turns.iter().zip(next.0..) {
+            let header = &turn.header;
+            if header.validators != id {
+                break;
+            }
+            let follows = header.height == Height(height)
+                && previous.is_none_or(|previous| header.previous == previous);
+            if !follows || header.sim != self.world.sim() {
+                let text = format_args!("turn {} does not follow", header.height);
+                return Err(Fault::new("turns", text));
+            }
+            previous = Some(turn.id());
+            count += 1;
+        }
+        let Some((turn, certificate)) = count.checked_sub(1).and_then(|last| turns.get(last))
+        else {
+            return Err(Fault::new("turns", "the next turn is of validators that do not vote"));
+        };
+        if (certificate.height, Some(certificate.header)) != (turn.header.height, previous) {
+            return Err(Fault::new("turns", "the certificate is for another turn"));
+        }
+        certificate
+            .verify(self.world.sim(), set, &Ed25519)
+            .map_err(|error| Fault::new("turns", error))?;
+        self.decided = self.decided.max(turn.header.height);
+        Ok(count)
+    }
+
+    fn apply(&mut self, (turn, certificate): Decided) -> Result<(), Fault> {
+        let header = &turn.header;
+        if header.engine != ENGINE {
+            let text = format_args!("turn {} needs engine {}", header.height, header.engine);
+            return Err(Fault::new("engine", text));
+        }
+        if turn.check_body().is_err() {
+            let text = format_args!("turn {} came with another body", header.height);
+            return Err(Fault::new("turns", text));
+        }
+        self.compare(&turn);
+        if self.mismatch.is_some() {
+            self.tail.push(turn, certificate);
+            return Ok(());
+        }
+        self.world.apply(&turn, &Serial);
+        self.roots.push_back((self.world.height(), self.world.root()));
+        self.last = Some(turn.id());
+        self.tail.push(turn, certificate);
+        self.tail.cut(&self.world, self.checked.map(|checked| checked.of));
+        Ok(())
+    }
+
+    /// Holds the own root against the one that the next header states.
+    fn compare(&mut self, turn: &Turn) {
+        let of = turn.header.height.minus(ROOT_LAG).unwrap_or_default();
+        while self.roots.front().is_some_and(|(height, _)| *height < of) {
+            self.roots.pop_front();
+        }
+        let Some((_, own)) = self.roots.front().filter(|(height, _)| *height == of) else {
+            return;
+        };
+        let compared = Compared { of, own: *own, stated: turn.header.root };
+        if compared.own == compared.stated {
+            self.checked = Some(compared);
+        } else {
+            self.mismatch = Some(compared);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a capsule is made of: a state, and the turns after it.
+
+use metatopia_sim::World;
+use metatopia_types::{Certificate, Height, Root, Turn, wire};
+
+use super::Decided;
+use crate::Capsule;
+
+/// Turns after which a newer state takes the old one's place: half a minute.
+pub(super) const TAIL_TURNS: u64 = 600;
+
+/// Encoded bytes of turns after which it does as well.
+pub(super) const TAIL_BYTES: usize = 16 * 1_024 * 1_024;
+
+/// A state as it was after a height.
+#[derive(Clone, Debug)]
+struct Kept {
+    height: Height,
+    root: Root,
+    snapshot: Vec<u8>,
+}
+
+impl Kept {
+    fn of(world: &World) -> Self {
+        Self { height: world.height(), root: world.root(), snapshot: world.snapshot() }
+    }
+}
+
+/// A state that was compared with everybody's, and the turns since.
+#[derive(Debug)]
+pub(super) struct Tail {
+    base: Kept,
+    turns: Vec<Decided>,
+    bytes: usize,
+    /// Takes the base's place once its root was compared.
+    next: Option<Kept>,
+}
+
+impl Tail {
+    pub(super) fn new(world: &World) -> Self {
+        Self { base: Kept::of(world), turns: Vec::new(), bytes: 0, next: None }
+    }
+
+    pub(super) fn push(&mut self, turn: Turn, certificate: Certificate) {
+        self.bytes = self.bytes.saturating_add(length(&turn));
+        self.turns.push((turn, certificate));
+    }
+
+    /// Lets old turns go; `checked` is the newest height whose root was compared.
+    pub(super) fn cut(&mut self, world: &World, checked: Option<Height>) {
+        let since = world.height().0.saturating_sub(self.base.height.0);
+        if self.next.is_none() && (since >= TAIL_TURNS || self.bytes >= TAIL_BYTES) {
+            self.next = Some(Kept::of(world));
+        }
+        if let Some(base) = self.next.take_if(|next| checked >= Some(next.height)) {
+            self.turns.retain(|(turn, _)| turn.header.height > base.height);
+            self.bytes = self.turns.iter().map(|(turn, _)| length(turn)).sum();
+            self.base = base;
+        }
+    }
+
+    pub(super) fn capsule(&self, genesis: &[u8]) -> Capsule {
+        Capsule {
+            genesis: genesis.to_vec(),
+            root: self.base.root,
+            snapshot: self.base.snapshot.clone(),
+            turns: self.turns.clone(),
+        }
+    }
+}
+
+fn length(turn: &Turn) -> usize {
+    wire::encode(turn).len()
+}

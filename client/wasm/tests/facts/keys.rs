@@ -1,0 +1,48 @@
+//! Keys and digests are those of the servers.
+
+use metatopia_types::{Digest, Ed25519, PublicKey, Sign as _, Signature, SigningKey, Verify as _};
+use metatopia_wasm::keys;
+
+const SECRET: [u8; 32] = [42; 32];
+
+#[test]
+fn what_is_signed_here_is_good_there() {
+    let key = keys::public_key(&SECRET).unwrap();
+    assert_eq!(key, SigningKey::from_seed(SECRET).public().0);
+
+    let signature = keys::sign(&[&SECRET[..], b"words"].concat()).unwrap();
+    let bytes = signature.clone().try_into().unwrap();
+    let key = PublicKey(key.try_into().unwrap());
+    assert!(Ed25519.verify(&key, b"words", &Signature::from_bytes(bytes)));
+
+    let told = |words: &[u8]| [&key.0[..], &signature, words].concat();
+    assert_eq!(keys::verify(&told(b"words")), Ok(vec![1]));
+    assert_eq!(keys::verify(&told(b"other")), Ok(vec![0]));
+}
+
+#[test]
+fn weak_keys_are_refused_as_the_servers_do() {
+    // The identity as key and as R, with S = 0: lax verifiers take it for a signature of anything.
+    let mut weak = vec![0; 32 + 64];
+    (weak[0], weak[32]) = (1, 1);
+    assert_eq!(keys::verify(&weak), Ok(vec![0]));
+}
+
+#[test]
+fn digests_are_made_as_ids_are() {
+    let name = "metatopia act v1";
+    let made = keys::digest(&[name.as_bytes(), b"bytes"].concat(), name.len()).unwrap();
+    assert_eq!(made, Digest::of(name, b"bytes").0);
+    assert_eq!(keys::hash(b""), *blake3::hash(b"").as_bytes());
+}
+
+#[test]
+fn inputs_of_another_length_are_faults() {
+    for length in [0, 31, 33] {
+        assert_eq!(keys::public_key(&vec![1; length]).unwrap_err().code, "input");
+    }
+    assert_eq!(keys::sign(&[1; 31]).unwrap_err().code, "input");
+    assert_eq!(keys::verify(&[1; 95]).unwrap_err().code, "input");
+    assert_eq!(keys::digest(b"ab", 3).unwrap_err().code, "input");
+    assert_eq!(keys::digest(&[0xff, 0xff], 2).unwrap_err().code, "input");
+}

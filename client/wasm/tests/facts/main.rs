@@ -1,0 +1,13 @@
+//! What the module says, called as a library: the same code that browsers run.
+
+mod calls;
+mod capsules;
+mod golden;
+mod keys;
+mod predictions;
+mod proofs;
+mod replays;
+/// An honest server of the client's own tests.
+#[path = "../../../tests/facts/stand.rs"]
+#[expect(dead_code, reason = "these tests spoil less than those it is made for")]
+mod stand;

@@ -1,0 +1,96 @@
+//! The own avatar, ahead of the servers.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{Act, Sign as _};
+use metatopia_wasm::{Change, Path, TICKS_MAX, Walk};
+
+use crate::{proofs::Session, stand::Stand};
+
+const EAST: [i64; 2] = [1 << 32, 0];
+const NORTH: [i64; 2] = [0, 1 << 32];
+const STAND: [i64; 2] = [0, 0];
+
+fn walk(heading: [i64; 2], ticks: u32) -> Walk {
+    Walk { heading, changes: Vec::new(), ticks }
+}
+
+fn ahead(session: &Session, walk: &Walk) -> Path {
+    session.prover.predict(walk).expect("a walk").expect("an avatar in sight")
+}
+
+/// Where the avatar really is, in metres with 20 fraction bits.
+fn place(session: &Session) -> [i32; 2] {
+    let world = session.stand.world();
+    let avatar = world.avatar(&Stand::visitor().public()).expect("it is there");
+    world.movement(avatar).and_then(|moves| moves.position).expect("it has a place")
+}
+
+#[test]
+fn a_free_walk_is_foreseen_to_the_bit() {
+    let mut session = Session::new();
+    for _ in 0..8 {
+        session.see();
+        let path = ahead(&session, &walk(EAST, 6)).path;
+        session.stand.turns(2);
+        assert_eq!(path[5].position, place(&session));
+        assert!(path.windows(2).all(|pair| pair[0].position[0] < pair[1].position[0]));
+    }
+}
+
+#[test]
+fn a_change_of_heading_takes_effect_at_its_tick() {
+    let mut session = Session::new();
+    session.see();
+    let changes = vec![Change { after: 3, heading: NORTH }];
+    let path = ahead(&session, &Walk { heading: EAST, changes, ticks: 9 }).path;
+    session.stand.turns(1);
+    session.stand.turn(&[Act::Walk { heading: Vec2::new(Fx::ZERO, Fx::ONE) }]);
+    session.stand.turns(1);
+    assert_eq!(path[8].position, place(&session));
+    assert_eq!(path[8].facing, [0, 1 << 30]);
+}
+
+#[test]
+fn whoever_lets_go_comes_to_rest() {
+    let mut session = Session::new();
+    session.see();
+    let path = ahead(&session, &walk(STAND, TICKS_MAX)).path;
+    assert_eq!(path.len(), TICKS_MAX as usize);
+    assert_eq!(path[59].velocity, [0, 0]);
+    assert_eq!(path[58].position, path[59].position);
+}
+
+#[test]
+fn walls_and_crates_are_in_the_way_here_as_there() {
+    let mut session = Session::new();
+    let (mut worst, mut travelled) = (0, 0);
+    for _ in 0..40 {
+        session.see();
+        let before = place(&session);
+        let path = ahead(&session, &walk(EAST, 30)).path;
+        session.stand.turns(10);
+        let (foreseen, found) = (path[29].position, place(&session));
+        let off = (0..2).map(|axis| (foreseen[axis] - found[axis]).abs()).max().unwrap();
+        worst = worst.max(off);
+        travelled += (found[0] - before[0]).abs();
+    }
+    let metres = |raw: i32| f64::from(raw) / f64::from(1 << 20);
+    println!("travelled {:.1} m, at most {:.3} m off", metres(travelled), metres(worst));
+    // What moves by scripts, and what contacts carried over, cannot be foreseen half a second ahead.
+    assert!(metres(worst) < 0.5, "{} m off", metres(worst));
+    assert!(metres(travelled) < 0.9 * 4.0 * 20.0, "nothing was in the way");
+}
+
+#[test]
+fn walks_that_nobody_can_walk_are_faults() {
+    let mut session = Session::new();
+    assert_eq!(session.prover.predict(&walk(EAST, 6)), Ok(None));
+    session.see();
+    assert_eq!(session.prover.predict(&walk(EAST, TICKS_MAX + 1)).unwrap_err().code, "input");
+    assert_eq!(session.prover.predict(&walk([i64::MIN, 0], 1)).unwrap_err().code, "input");
+    let many = vec![Change { after: 0, heading: EAST }; 65];
+    let many = Walk { heading: EAST, changes: many, ticks: 1 };
+    assert_eq!(session.prover.predict(&many).unwrap_err().code, "input");
+    // Longer than 1 counts as 1.
+    assert_eq!(ahead(&session, &walk([3 << 32, 0], 9)), ahead(&session, &walk(EAST, 9)));
+}

@@ -1,0 +1,157 @@
+//! A server that is all of its sim, with a log in memory and no delays.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use metatopia_consensus::{self as consensus, Base, Record};
+use metatopia_protocol::{Answer, Question};
+use metatopia_replica::{Config, Effect, Input, Replica, decode_snapshot, find_decisions};
+use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
+use metatopia_types::{Contact, Ed25519, Height, Millis, Now, Sign, SigningKey, SimId};
+
+/// Turns between snapshots here.
+pub(crate) const SNAPSHOT_TURNS: u64 = 50;
+
+pub(crate) struct Alone {
+    pub(crate) replica: Replica,
+    pub(crate) sim: SimId,
+    now: Now,
+    log: Vec<Record>,
+    snapshot: Option<Vec<u8>>,
+    answers: BTreeMap<u64, Answer>,
+    asked: u64,
+    /// Turns that were read from the log.
+    pub(crate) loaded: usize,
+}
+
+fn key() -> SigningKey {
+    SigningKey::from_seed([3; 32])
+}
+
+pub(crate) fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
+
+pub(crate) fn genesis() -> Genesis {
+    Genesis {
+        name: "yard".to_owned(),
+        engine: ENGINE,
+        parameters: Parameters::default(),
+        admins: BTreeSet::new(),
+        validators: BTreeMap::from([(key().public(), Contact::default())]),
+        packages: BTreeMap::new(),
+        objects: Vec::new(),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        asset_licence: "CC-BY-SA-4.0".to_owned(),
+    }
+}
+
+fn config(genesis: &Genesis) -> Config {
+    Config {
+        sim: genesis.id(),
+        genesis: Arc::new(genesis.encode()),
+        agreement: consensus::Config {
+            sim: genesis.id(),
+            engine: ENGINE,
+            turn_length: 50,
+            signer: Arc::new(key()),
+            scheme: Arc::new(Ed25519),
+            fresh_key: true,
+            patience: consensus::Patience::default(),
+        },
+        turns_per_second: 20,
+        snapshot_turns: SNAPSHOT_TURNS,
+        seed: [5; 32],
+    }
+}
+
+impl Alone {
+    pub(crate) fn begin() -> Self {
+        let genesis = genesis();
+        let world = World::genesis(&genesis, &tools()).unwrap();
+        let set = world.validators(Height(1)).unwrap();
+        let base = Base::genesis(Millis(0), world.root(), set);
+        let now = Now { monotonic: Duration::ZERO, wall: Millis(1_700_000_000_000) };
+        let replica = Replica::open(config(&genesis), base, world, [], [], now).unwrap();
+        Self::around(replica, now, Vec::new(), None)
+    }
+
+    fn around(replica: Replica, now: Now, log: Vec<Record>, snapshot: Option<Vec<u8>>) -> Self {
+        let sim = genesis().id();
+        let answers = BTreeMap::new();
+        Self { replica, sim, now, log, snapshot, answers, asked: 0, loaded: 0 }
+    }
+
+    /// The same server, started anew from its last snapshot.
+    pub(crate) fn again(self) -> Self {
+        let snapshot = self.snapshot.expect("it ran for long enough");
+        let (base, world) = decode_snapshot(&snapshot, &tools()).unwrap();
+        let config = config(&genesis());
+        let records = self.log.clone();
+        let replica = Replica::open(config, base, world, [], records, self.now).unwrap();
+        Self::around(replica, self.now, self.log, Some(snapshot))
+    }
+
+    pub(crate) fn height(&self) -> Height {
+        self.replica.world().map(World::height).unwrap_or_default()
+    }
+
+    /// Goes on until the turn of this height is applied.
+    pub(crate) fn run_to(&mut self, height: u64) {
+        self.settle();
+        while self.height() < Height(height) {
+            let deadline = self.replica.deadline().expect("a server alone waits only for time");
+            let ahead = deadline.saturating_sub(self.now.monotonic);
+            self.now.monotonic = deadline;
+            let ahead = u64::try_from(ahead.as_millis()).unwrap() + 1;
+            self.now.wall = Millis(self.now.wall.0 + ahead);
+            self.handle(Input::Wake);
+        }
+    }
+
+    fn handle(&mut self, input: Input) {
+        self.replica.handle(self.now, input);
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        while let Some(effect) = self.replica.poll() {
+            let input = match effect {
+                Effect::Append { payload, .. } => {
+                    self.log.push(Record::decode(&payload).unwrap());
+                    continue;
+                }
+                Effect::Sync(position) => Input::Synced(position),
+                Effect::Apply { mut world, decision } => {
+                    let result = Box::new(world.apply(&decision.turn, &Serial));
+                    Input::Applied { world, result }
+                }
+                Effect::Load { reader, from, count } => {
+                    let decisions = find_decisions(self.log.clone(), from, count);
+                    self.loaded += decisions.len();
+                    Input::Loaded { reader, decisions }
+                }
+                Effect::Snapshot { bytes, .. } => {
+                    self.snapshot = Some(bytes);
+                    continue;
+                }
+                Effect::Answer { token, answer } => {
+                    self.answers.insert(token, answer);
+                    continue;
+                }
+                _ => continue,
+            };
+            self.replica.handle(self.now, input);
+        }
+    }
+
+    pub(crate) fn ask(&mut self, question: Question) -> Answer {
+        self.asked += 1;
+        let token = self.asked;
+        self.handle(Input::Ask { token, question });
+        self.answers.remove(&token).expect("every question is answered")
+    }
+}

@@ -1,0 +1,5 @@
+//! What a node hands out to those who replay: turns, and states to begin with.
+
+mod alone;
+mod snapshots;
+mod turns;

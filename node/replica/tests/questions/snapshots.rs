@@ -1,0 +1,107 @@
+//! States to begin with.
+
+use metatopia_protocol::{Answer, Question, SNAPSHOT_PART_BYTES, SnapshotOffer};
+use metatopia_replica::OFFERS_MAX;
+use metatopia_sim::World;
+use metatopia_types::{Ed25519, Height, limits::ROOT_LAG};
+
+use super::alone::{Alone, SNAPSHOT_TURNS, tools};
+
+fn offer(server: &mut Alone) -> SnapshotOffer {
+    match server.ask(Question::Snapshot) {
+        Answer::Snapshot(offer) => *offer,
+        other => panic!("{other:?} where an offer belongs"),
+    }
+}
+
+fn fetch(server: &mut Alone, offer: &SnapshotOffer) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for part in 0.. {
+        match server.ask(Question::SnapshotPart { height: offer.height, part }) {
+            Answer::SnapshotPart(part) => {
+                assert!(part.len() <= SNAPSHOT_PART_BYTES);
+                bytes.extend(part);
+            }
+            Answer::Unknown => break,
+            other => panic!("{other:?} where a part belongs"),
+        }
+    }
+    assert_eq!(bytes.len() as u64, offer.bytes);
+    bytes
+}
+
+/// Is the offer one that a stranger can believe?
+fn check(server: &mut Alone, offer: &SnapshotOffer) -> World {
+    assert_eq!(offer.header.height, offer.height.plus(ROOT_LAG));
+    assert_eq!(offer.certificate.header, offer.header.id());
+    let bytes = fetch(server, offer);
+    let world = World::from_snapshot(&bytes, offer.header.root, &tools()).unwrap();
+    assert_eq!((world.height(), world.sim()), (offer.height, server.sim));
+    let set = world.validators(offer.header.height).unwrap();
+    assert_eq!(offer.certificate.verify(server.sim, set, &Ed25519), Ok(()));
+    world
+}
+
+#[test]
+fn a_young_world_offers_its_beginning_as_soon_as_its_root_is_certified() {
+    let mut server = Alone::begin();
+    assert_eq!(server.ask(Question::Snapshot), Answer::Unknown);
+
+    server.run_to(ROOT_LAG);
+
+    let offer = offer(&mut server);
+    assert_eq!(offer.height, Height(0));
+    check(&mut server, &offer);
+}
+
+#[test]
+fn the_newest_state_with_a_certified_root_is_offered() {
+    let mut server = Alone::begin();
+    server.run_to(3 * SNAPSHOT_TURNS + 1);
+    let offer = offer(&mut server);
+    assert!(
+        offer.height == Height(2 * SNAPSHOT_TURNS) || offer.height == Height(3 * SNAPSHOT_TURNS)
+    );
+
+    server.run_to(3 * SNAPSHOT_TURNS + ROOT_LAG);
+    let offer = self::offer(&mut server);
+    assert_eq!(offer.height, Height(3 * SNAPSHOT_TURNS));
+    check(&mut server, &offer);
+}
+
+#[test]
+fn a_state_can_be_fetched_to_its_end_while_a_newer_one_is_offered_and_is_then_forgotten() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let old = offer(&mut server);
+
+    server.run_to(2 * SNAPSHOT_TURNS + 5);
+    assert_ne!(offer(&mut server).height, old.height);
+    check(&mut server, &old);
+
+    server.run_to((1 + OFFERS_MAX as u64) * SNAPSHOT_TURNS + 5);
+    let part = Question::SnapshotPart { height: old.height, part: 0 };
+    assert_eq!(server.ask(part), Answer::Unknown);
+}
+
+#[test]
+fn a_server_that_started_again_offers_a_state_at_once() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 20);
+    let mut server = server.again();
+
+    let offer = offer(&mut server);
+
+    assert_eq!(offer.height, Height(SNAPSHOT_TURNS));
+    check(&mut server, &offer);
+}
+
+#[test]
+fn parts_that_are_not_there_are_unknown() {
+    let mut server = Alone::begin();
+    server.run_to(5);
+    for (height, part) in [(0, u32::MAX), (7, 0), (u64::MAX, 0)] {
+        let question = Question::SnapshotPart { height: Height(height), part };
+        assert_eq!(server.ask(question), Answer::Unknown);
+    }
+}

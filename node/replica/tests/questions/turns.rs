@@ -1,0 +1,84 @@
+//! Turns from a height on.
+
+use metatopia_consensus::limits::DECISIONS_KEPT;
+use metatopia_protocol::{
+    Answer, Question, SERVER_FRAME_BYTES_MAX, ServerMessage, TURNS_PER_ANSWER_MAX, encode_server,
+};
+use metatopia_types::{Certificate, Height, Turn, limits::TURN_BYTES_MAX};
+
+use super::alone::Alone;
+
+fn turns(server: &mut Alone, from: u64) -> Vec<(Turn, Certificate)> {
+    match server.ask(Question::Turns { from: Height(from) }) {
+        Answer::Turns(turns) => turns,
+        other => panic!("{other:?} where turns belong"),
+    }
+}
+
+fn heights(turns: &[(Turn, Certificate)]) -> Vec<u64> {
+    turns.iter().map(|(turn, _)| turn.header.height.0).collect()
+}
+
+#[test]
+fn turns_come_in_order_each_with_its_certificate() {
+    let mut server = Alone::begin();
+    server.run_to(20);
+
+    let got = turns(&mut server, 5);
+
+    assert_eq!(heights(&got)[..16], (5..=20).collect::<Vec<_>>());
+    for (turn, certificate) in got {
+        assert_eq!((certificate.height, certificate.header), (turn.header.height, turn.id()));
+    }
+}
+
+#[test]
+fn what_is_not_decided_yet_is_an_empty_answer_and_genesis_is_no_turn() {
+    let mut server = Alone::begin();
+    server.run_to(5);
+
+    assert_eq!(turns(&mut server, 500), []);
+    assert_eq!(turns(&mut server, u64::MAX), []);
+    assert_eq!(server.ask(Question::Turns { from: Height(0) }), Answer::Unknown);
+}
+
+#[test]
+fn an_answer_has_no_more_turns_than_the_limit() {
+    let mut server = Alone::begin();
+    server.run_to(TURNS_PER_ANSWER_MAX as u64 + 20);
+
+    let got = turns(&mut server, 3);
+
+    assert_eq!(got.len(), TURNS_PER_ANSWER_MAX);
+    assert_eq!(heights(&got)[0], 3);
+}
+
+#[test]
+fn turns_that_memory_forgot_come_from_the_log() {
+    let mut server = Alone::begin();
+    server.run_to(DECISIONS_KEPT + 100);
+
+    let first = turns(&mut server, 1);
+    assert_eq!(server.loaded, TURNS_PER_ANSWER_MAX);
+    assert_eq!(heights(&first)[..3], [1, 2, 3]);
+
+    let mut all = heights(&first);
+    while let Some(last) = all.last() {
+        let more = turns(&mut server, last + 1);
+        if more.is_empty() {
+            break;
+        }
+        all.extend(heights(&more));
+    }
+    assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    assert!(all.len() as u64 >= DECISIONS_KEPT + 100);
+}
+
+#[test]
+fn a_full_answer_fits_into_a_frame() {
+    let mut server = Alone::begin();
+    server.run_to(TURNS_PER_ANSWER_MAX as u64 + 5);
+    let answer = Box::new(server.ask(Question::Turns { from: Height(1) }));
+    let frame = encode_server(&ServerMessage::Answer { id: u32::MAX, answer });
+    assert!(frame.len() <= TURN_BYTES_MAX.min(SERVER_FRAME_BYTES_MAX), "{} bytes", frame.len());
+}
