@@ -39,6 +39,7 @@ test('the ground under a pixel is where that pixel is drawn', () => {
   camera.inset = { right: 200, bottom: 0 };
   for (let now = 0; now < 2000; now += 16) camera.follow(3.3, -4.7, now, false);
   const { x, y } = camera.ground(120, 340);
+  assert.ok(Math.abs(camera.toScreen(x, y).x - 120) < 1e-6);
   assert.ok(Math.abs(camera.sx(x) - 240) < 1e-6);
   assert.ok(Math.abs(camera.sy(y) - 680) < 1e-6);
   // What is followed is in the middle of what no panel covers, to a pixel.

@@ -86,6 +86,11 @@ export class Camera {
     return this.top - y * this.scale;
   }
 
+  /** CSS pixels of a place. @param {number} x @param {number} y */
+  toScreen(x, y) {
+    return { x: this.sx(x) / this.ratio, y: this.sy(y) / this.ratio };
+  }
+
   /** The place on the ground under CSS pixels. @param {number} px @param {number} py */
   ground(px, py) {
     const { scale, ratio } = this;

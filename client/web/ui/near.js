@@ -6,7 +6,7 @@ import { button, el, fill, metres, put } from './dom.js';
 
 /** Metres within which a thing is near, and how many are listed. */
 const NEAR_METRES = 14;
-const ITEMS_MAX = 24;
+const ITEMS_MAX = 40;
 
 /** Reach of a hand from the avatar's middle, metres; a little less than the rules allow. */
 export const REACH = 1.45;
