@@ -17,6 +17,11 @@ import { SIM, World } from './node.mjs';
 const A = 'http://127.0.0.1:1';
 const B = 'http://127.0.0.1:2';
 
+/** What is under way between client and nodes has arrived. */
+async function drained() {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** The next event of a kind for which something holds. */
 function when(client, type, holds = () => true) {
   return new Promise((resolve) => {
@@ -64,7 +69,7 @@ test('when its server dies a client goes on at another, and no act is lost or do
   client.known.add(B, second.key, null);
   first.mute = true;
   const results = [client.say('one'), client.say('two'), client.touch(9)];
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await drained();
   assert.equal(world.decided.size, 3);
   const moved = when(client, 'status', () => client.status.http === B);
   first.die();
@@ -92,10 +97,10 @@ test('a hidden tab asks for few views, and keeps its copies', async () => {
   const node = world.add(A);
   const client = await entered(world);
   client.setPulse('hidden');
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await drained();
   assert.ok(node.watching.turns_apart > 10 && node.watching.bytes_per_second < 10_000);
   client.setPulse('active');
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await drained();
   assert.equal(node.watching.turns_apart, 1);
   client.stop();
 });

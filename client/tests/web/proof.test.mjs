@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import { Proofs } from '../../web/core/proof.js';
 import { ReplicaMode } from '../../web/core/replica.js';
 
+/** All that is settled by now is done. */
+const drained = () => new Promise((resolve) => setImmediate(resolve));
+
 /** What the page sees of a worker. */
 class FakeWorker {
   constructor() {
@@ -153,7 +156,7 @@ test('a replica is fed with what it asks for, and waits for turns that nobody de
   stage.worker.say({ type: 'want', want: { ask: 'part', height: 60, part: 2 } });
   assert.deepEqual(stage.asked[0].question, { SnapshotPart: { height: 60, part: 2 } });
   stage.asked[0].resolve({ kind: 'SnapshotPart', frame: Uint8Array.of(8, 1) });
-  await new Promise((resolve) => setTimeout(resolve, 1));
+  await drained();
   assert.deepEqual(stage.worker.took('frame')[0].frame, Uint8Array.of(8, 1));
   stage.worker.say({ type: 'want', want: { ask: 'turns', from: 101 } });
   assert.equal(stage.asked.length, 1);
@@ -184,4 +187,20 @@ test('a mismatch offers the capsule, and stays', () => {
   assert.equal(mode.state.capsule.size, 7);
   mode.stop();
   assert.ok(worker.ended && !mode.state.on);
+});
+
+test('a node without a snapshot is asked again, one without old turns for a snapshot', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stage = running();
+  stage.worker.say({ type: 'want', want: { ask: 'snapshot' } });
+  stage.asked[0].resolve({ kind: 'Unknown', frame: Uint8Array.of(8, 1) });
+  await drained();
+  t.mock.timers.tick(500);
+  assert.equal(stage.asked.length, 2);
+  assert.deepEqual(stage.worker.took('frame'), []);
+  stage.worker.say({ type: 'want', want: { ask: 'turns', from: 5 } });
+  stage.asked[2].resolve({ kind: 'Unknown', frame: Uint8Array.of(8, 1) });
+  await drained();
+  assert.notEqual(FakeWorker.last, stage.worker);
+  assert.ok(stage.worker.ended && stage.mode.state.phase === 'snapshot');
 });

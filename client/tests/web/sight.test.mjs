@@ -323,15 +323,15 @@ test('headings under way change the path when they will be taken', () => {
   const said = foresight.note(1, 0, 1_000);
   foresight.note(0, 0, 1_100);
   foresight.view(50, 1_050, 100);
-  assert.deepEqual(asked[0].heading, ['0', '0']);
+  assert.deepEqual(asked[0].heading, [0, 0]);
   assert.deepEqual(asked[0].changes, [
-    { after: 3, heading: ['4294967296', '0'] },
-    { after: 9, heading: ['0', '0'] },
+    { after: 3, heading: [4_294_967_296, 0] },
+    { after: 9, heading: [0, 0] },
   ]);
   said.height = 51;
   foresight.view(51, 1_100, 100);
-  assert.deepEqual(asked[1].heading, ['4294967296', '0']);
-  assert.deepEqual(asked[1].changes, [{ after: 6, heading: ['0', '0'] }]);
+  assert.deepEqual(asked[1].heading, [4_294_967_296, 0]);
+  assert.deepEqual(asked[1].changes, [{ after: 6, heading: [0, 0] }]);
   const found = { tick: 153, path: [{ position: [1 << 20, 0], velocity: [0, 0], facing: [0, 1] }] };
   assert.equal(foresight.path(1, found), null, 'an answer to an older question');
   assert.deepEqual(foresight.path(2, found), {

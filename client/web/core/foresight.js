@@ -14,6 +14,9 @@ const TICKS_MAX = 60;
 const SPARE_MS = 150;
 const Q20 = 2 ** 20;
 
+/** The bits that an act has for a share of the speed; they are few enough for a Number. */
+const bits = (/** @type {number} */ share) => Number(toFx(share));
+
 /**
  * A heading that was sent, or will be.
  * @typedef {object} Said
@@ -74,7 +77,7 @@ export class Foresight {
   /** Asks where the avatar will be. @param {number} now */
   look(now) {
     const applied = (/** @type {Said} */ { height }) => height !== null && height <= this.height;
-    const fixed = (/** @type {{x: number, y: number}} */ { x, y }) => [`${toFx(x)}`, `${toFx(y)}`];
+    const fixed = (/** @type {{x: number, y: number}} */ { x, y }) => [x, y].map(bits);
     const heading = this.said.find(applied) ?? { x: 0, y: 0 };
     const changes = this.said
       .filter((said) => !applied(said))

@@ -1,8 +1,8 @@
 // @ts-check
 /** Replica mode: a worker runs the whole sim; here its questions are asked, and its state told. */
 
-/** A node that is busy is asked again after this long. */
-const BUSY_MS = 500;
+/** A node that is busy, or has no snapshot yet, is asked again after this long. */
+const AGAIN_MS = 500;
 /** Farther behind than this, it is still catching up. */
 const FOLLOWING_TURNS = 40;
 
@@ -60,11 +60,14 @@ export class ReplicaMode {
     this.worker = null;
     /** A question about turns that nobody has decided yet. @type {any} */
     this.early = null;
+    /** Begins anew. */
+    this.again = () => {};
   }
 
   /** @param {string} wasm @param {Uint8Array} genesis @param {string} sim */
   start(wasm, genesis, sim) {
     this.stop();
+    this.again = () => this.start(wasm, genesis, sim);
     this.state = { ...off(), on: true, phase: 'snapshot' };
     const url = new URL('../prove/replica-worker.js', import.meta.url);
     const worker = new Worker(url, { type: 'module' });
@@ -140,8 +143,11 @@ export class ReplicaMode {
     this.askRaw(questionOf(want)).then(
       ({ kind, frame }) => {
         if (this.worker !== worker || worker === null) return;
-        if (kind === 'Busy') setTimeout(() => this.worker === worker && this.#ask(want), BUSY_MS);
-        else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);
+        // Turns that nobody has any more: it begins anew, with a newer snapshot.
+        if (kind === 'Unknown' && want.ask === 'turns') this.again();
+        else if (kind === 'Unknown' || kind === 'Busy') {
+          setTimeout(() => this.worker === worker && this.#ask(want), AGAIN_MS);
+        } else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);
       },
       () => {},
     );
