@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Unframer, enframe } from '../../web/core/framing.js';
+import { Build } from '../../web/core/build.js';
 import { Client } from '../../web/core/client.js';
 import { Identity } from '../../web/core/keys.js';
 import { archive, readPackage } from '../../web/core/packages.js';
@@ -226,4 +227,33 @@ test('copies that do not fit another server are fetched anew, within the session
   assert.deepEqual(watch.sight.tiles.have(), [[tile, 103]]);
   for (let number = 4; number < 12; number++) watch.take(view(number, { since: 103 }), 100);
   assert.ok(!watch.take(view(12, { since: 200 }), 150).taken, 'by now everything must fit');
+});
+
+test('what cannot be taken back is passed over the next time', async () => {
+  const skips = [];
+  const answers = ['GiftStays', 'NoObject', null, 'NothingToUndo'];
+  const act = async ({ Build: { Undo } }) => {
+    skips.push(Undo.skip);
+    const refusal = answers[skips.length - 1];
+    return { ok: refusal === null, refusal };
+  };
+  const build = new Build(act, () => false);
+  for (let n = 0; n < answers.length; n++) await build.undo();
+  assert.deepEqual(skips, [0, 1, 2, 0]);
+});
+
+test('sizes and angles of builders become those of the protocol', async () => {
+  const told = [];
+  const build = new Build(async (act) => void told.push(act.Build), (id) => id === 2);
+  const one = 2n ** 32n;
+  await build.resize(1, 2, 3);
+  await build.resize(2, 4);
+  await build.rotate(1, -Math.PI / 2);
+  await build.move(1, -0.5, 2);
+  assert.deepEqual(told, [
+    { Resize: { object: 1, outline: { Box: { half: { x: one, y: (3n * one) / 2n } } } } },
+    { Resize: { object: 2, outline: { Disc: { radius: 2n * one } } } },
+    { Rotate: { object: 1, angle: 3 * 2 ** 30 } },
+    { Move: { object: 1, position: { x: -one / 2n, y: 2n * one } } },
+  ]);
 });

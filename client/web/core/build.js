@@ -2,6 +2,9 @@
 /** What builders do, as acts. Sizes are whole widths and heights in metres, angles radians. */
 import { toAngle, toFx, toVec } from './acts.js';
 
+/** The most that an act can say to pass over. */
+const SKIP_MAX = 255;
+
 /** @param {boolean} round @param {number} w @param {number} h */
 const outline = (round, w, h) =>
   round ? { Disc: { radius: toFx(w / 2) } } : { Box: { half: toVec(w / 2, h / 2) } };
@@ -12,8 +15,16 @@ export class Build {
    * @param {(id: number) => boolean} isRound
    */
   constructor(act, isRound) {
-    this.act = (/** @type {any} */ build) => act({ Build: build });
+    this.do = (/** @type {any} */ build) => act({ Build: build });
     this.isRound = isRound;
+    /** Deeds that could not be taken back, and are passed over from now on. */
+    this.passed = 0;
+  }
+
+  /** @param {any} build */
+  act(build) {
+    this.passed = 0;
+    return this.do(build);
   }
 
   /**
@@ -82,8 +93,11 @@ export class Build {
     return this.act({ Detach: { object, script } });
   }
 
-  /** Takes back the last deed. @param {number} [skip] so many of the last are passed over */
-  undo(skip = 0) {
-    return this.act({ Undo: { skip } });
+  /** Takes back the last deed; asked again, passes over one that could not be taken back. */
+  async undo() {
+    const result = await this.do({ Undo: { skip: this.passed } });
+    const more = !result.ok && result.refusal !== 'NothingToUndo';
+    this.passed = more ? Math.min(this.passed + 1, SKIP_MAX) : 0;
+    return result;
   }
 }
