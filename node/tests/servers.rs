@@ -64,6 +64,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         packages: BTreeMap::new(),
         objects: Vec::new(),
         licence: "AGPL-3.0-or-later".into(),
+        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".into(),
     };
     let file = folder.join("genesis");

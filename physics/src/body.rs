@@ -126,6 +126,25 @@ impl Body {
         Ok(body)
     }
 
+    /// What another body like this one starts from.
+    #[must_use]
+    pub fn spec(&self) -> BodySpec {
+        BodySpec {
+            shape: self.shape(),
+            motion: self.motion,
+            pose: self.pose(),
+            velocity: self.velocity(),
+            spin: self.spin(),
+            mass: self.mass(),
+            friction: self.friction.fx(),
+            restitution: self.restitution.fx(),
+            linear_damping: self.linear_damping.fx(),
+            angular_damping: self.angular_damping.fx(),
+            sensor: self.sensor,
+            fixed_rotation: self.fixed_rotation,
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub const fn id(&self) -> ObjectId {

@@ -90,7 +90,10 @@ pub use contact::Contact;
 pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use query::Near;
-pub use region::{ImpulseError, InsertError, Missing, MotionError, Region, VelocityError};
+pub use region::{
+    Aspect, ImpulseError, InsertError, Missing, MotionError, Region, ReshapeError, RevertError,
+    VelocityError,
+};
 pub use restore::RestoreError;
 pub use shape::{Shape, SizeError};
 pub use touch::Touch;

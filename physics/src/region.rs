@@ -13,6 +13,10 @@ use crate::shape::SizeError;
 use crate::step;
 use crate::touch::Touch;
 
+mod rework;
+
+pub use rework::{Aspect, ReshapeError, RevertError};
+
 /// Why a body cannot be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InsertError {
@@ -25,6 +29,9 @@ pub enum InsertError {
     /// The shape is too small or too large.
     #[error(transparent)]
     Size(#[from] SizeError),
+    /// What was to be put back is no body: this field is out of range.
+    #[error("the {0} is out of range")]
+    Field(&'static str),
 }
 
 /// There is no body of this name.

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region, Shape};
 use metatopia_scripting::{Package, State};
-use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec};
-use metatopia_types::{BodyShape, Contact, Look, ObjectId, PackageId, PublicKey};
+use metatopia_sim::{
+    Area, BuildingParameters, ENGINE, Genesis, Land, ObjectSpec, Parameters, ScriptSpec, Title,
+    is_name, limits::LANDS_MAX,
+};
+use metatopia_types::{AssetLicence, BodyShape, Contact, Look, ObjectId, PackageId, PublicKey};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -24,6 +27,7 @@ pub struct Place {
     parameters: Parameters,
     packages: BTreeMap<PackageId, Vec<u8>>,
     objects: Vec<ObjectSpec>,
+    lands: Vec<Land>,
 }
 
 /// The file.
@@ -36,8 +40,36 @@ struct PlaceFile {
     #[serde(default)]
     spawn: Pair,
     spawn_radius: Option<Number>,
+    #[serde(default)]
+    building: BuildingFile,
+    #[serde(default, rename = "land")]
+    lands: Vec<Spanned<LandFile>>,
     #[serde(default, rename = "object")]
     objects: Vec<Spanned<ObjectFile>>,
+}
+
+/// What players may build; what is left out is as everywhere.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuildingFile {
+    objects_per_player: Option<u32>,
+    scripts_per_player: Option<u32>,
+    text_bytes_per_player: Option<u32>,
+    reach: Option<Number>,
+    size_max: Option<Number>,
+    open_ground: Option<bool>,
+}
+
+/// A named land; it lies on top of those before it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LandFile {
+    name: Spanned<String>,
+    /// Two opposite corners.
+    from: Pair,
+    to: Pair,
+    /// `open`, `sim`, or the key of a player.
+    owner: Spanned<String>,
 }
 
 /// An object, or several that differ in their places only.
@@ -69,6 +101,8 @@ struct ObjectFile {
     text: String,
     #[serde(default)]
     scripts: Vec<ScriptFile>,
+    /// An SPDX expression; that of the place if it is left out.
+    licence: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
@@ -113,13 +147,22 @@ impl Place {
         if let Some(radius) = described.spawn_radius {
             parameters.avatar.spawn_radius = radius.0;
         }
+        described.building.set(&mut parameters.building);
         parameters.check().map_err(|error| Mistake::in_file(file, error))?;
         let by_name: BTreeMap<&str, &Package> =
             packages.iter().map(|package| (package.manifest().name.as_str(), package)).collect();
+        // What objects have that do not say otherwise; a place may have any licence.
+        let licence = described.asset_licence.parse().unwrap_or_default();
         let mut objects = Vec::new();
         for object in &described.objects {
-            objects.extend(source.objects(object, &by_name)?);
+            objects.extend(source.objects(object, &by_name, licence)?);
         }
+        if described.lands.len() > LANDS_MAX {
+            let message = format!("at most {LANDS_MAX} lands can be named");
+            return Err(source.mistake(&described.lands[LANDS_MAX], message));
+        }
+        let lands = described.lands.iter().map(|land| source.land(land));
+        let lands = lands.collect::<Result<_, _>>()?;
         Ok(Self {
             name: described.name,
             licence: described.licence,
@@ -127,6 +170,7 @@ impl Place {
             parameters,
             packages: packages.iter().map(|package| (package.id(), package.encode())).collect(),
             objects,
+            lands,
         })
     }
 
@@ -145,6 +189,7 @@ impl Place {
             validators,
             packages: self.packages.clone(),
             objects: self.objects.clone(),
+            lands: self.lands.clone(),
             licence: self.licence.clone(),
             asset_licence: self.asset_licence.clone(),
         }
@@ -156,8 +201,13 @@ impl Source<'_> {
         &self,
         object: &Spanned<ObjectFile>,
         packages: &BTreeMap<&str, &Package>,
+        licence: AssetLicence,
     ) -> Result<Vec<ObjectSpec>, Mistake> {
         let described = object.get_ref();
+        let licence = match &described.licence {
+            Some(stated) => self.licence(stated)?,
+            None => licence,
+        };
         let (places, numbered) = match (described.at, described.places.as_slice()) {
             (Some(at), []) => (vec![at.vec2()], false),
             (None, [_, ..]) => (described.places.iter().map(|at| at.vec2()).collect(), true),
@@ -184,11 +234,41 @@ impl Source<'_> {
                 text: described.text.clone(),
                 body,
                 scripts: scripts.clone(),
+                licence,
             };
             spec.check().map_err(|error| self.mistake(object, error))?;
             specs.push(spec);
         }
         Ok(specs)
+    }
+
+    fn licence(&self, stated: &Spanned<String>) -> Result<AssetLicence, Mistake> {
+        let text = stated.get_ref();
+        text.parse().map_err(|error| self.mistake(stated, format!("{text:?} is {error}")))
+    }
+
+    fn land(&self, land: &Spanned<LandFile>) -> Result<Land, Mistake> {
+        let LandFile { name, from, to, owner } = land.get_ref();
+        if !is_name(name.get_ref()) {
+            let message = format!("{:?} is no name for a land", name.get_ref());
+            return Err(self.mistake(name, message));
+        }
+        let (from, to) = (from.vec2(), to.vec2());
+        let area = Area {
+            low: Vec2::new(from.x.min(to.x), from.y.min(to.y)),
+            high: Vec2::new(from.x.max(to.x), from.y.max(to.y)),
+        };
+        if !area.is_proper() {
+            return Err(self.mistake(land, "`from` and `to` must be opposite corners of the land"));
+        }
+        let title = match owner.get_ref().as_str() {
+            "open" => Title::Open,
+            "sim" => Title::Sim,
+            key => Title::Player(key.parse().map_err(|_| {
+                self.mistake(owner, format!("{key:?} is no owner: write open, sim or a key"))
+            })?),
+        };
+        Ok(Land { name: name.get_ref().clone(), area, title })
     }
 
     fn shape(&self, object: &Spanned<ObjectFile>) -> Result<Shape, Mistake> {
@@ -216,6 +296,18 @@ impl Source<'_> {
             Ok(ScriptSpec { package: package.id(), state: State::default() })
         };
         described.scripts.iter().map(find).collect()
+    }
+}
+
+impl BuildingFile {
+    fn set(&self, rules: &mut BuildingParameters) {
+        rules.objects_per_player = self.objects_per_player.unwrap_or(rules.objects_per_player);
+        rules.scripts_per_player = self.scripts_per_player.unwrap_or(rules.scripts_per_player);
+        let text = self.text_bytes_per_player;
+        rules.text_bytes_per_player = text.unwrap_or(rules.text_bytes_per_player);
+        rules.reach = self.reach.map_or(rules.reach, |reach| reach.0);
+        rules.size_max = self.size_max.map_or(rules.size_max, |size| size.0);
+        rules.open_ground = self.open_ground.unwrap_or(rules.open_ground);
     }
 }
 

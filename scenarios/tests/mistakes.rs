@@ -65,6 +65,38 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
 }
 
 #[test]
+fn lands_and_rules_of_building_that_cannot_be_are_named() {
+    let land = |rest: &str| place(&format!("[[land]]\nname = \"yard\"\n{rest}"));
+    let good = "from = [1, 9]\nto = [5, \"2.5\"]\nowner = ";
+    assert_eq!(land(&format!("{good}\"open\"")), "fine");
+    assert_eq!(land(&format!("{good}\"sim\"")), "fine");
+    assert_eq!(land(&format!("{good}\"{}\"", "a1".repeat(32))), "fine");
+    for (rest, complaint) in [
+        (format!("{good}\"ada\""), "yard.toml:8:9: \"ada\" is no owner: write open, sim or a key"),
+        (
+            "from = [1, 1]\nto = [1, 5]\nowner = \"sim\"".to_owned(),
+            "yard.toml:4:1: `from` and `to` must be opposite corners of the land",
+        ),
+        ("from = [1, 1]\nowner = \"sim\"".to_owned(), "yard.toml:4:1: missing field `to`"),
+        (format!("{good}\"open\"\nprice = 3"), "yard.toml:9:1: unknown field `price`"),
+    ] {
+        assert!(land(&rest).starts_with(complaint), "{}", land(&rest));
+    }
+    let nameless = place("[[land]]\nname = \"\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"");
+    assert_eq!(nameless, "yard.toml:5:8: \"\" is no name for a land");
+    let many = "[[land]]\nname = \"x\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"\n".repeat(65);
+    assert_eq!(place(&many), "yard.toml:324:1: at most 64 lands can be named");
+
+    assert_eq!(place("[building]\nobjects_per_player = 7\nreach = \"12.5\""), "fine");
+    let far = place("[building]\nreach = 101");
+    assert_eq!(far, "yard.toml: building.reach is 101, outside of 1 to 100");
+    assert!(place("[building]\nquota = 5").starts_with("yard.toml:5:1: unknown field `quota`"));
+    let licence = object("at = [1, 2]\ndisc = 1\nlicence = \"MIT\"");
+    assert!(licence.starts_with("yard.toml:9:11: \"MIT\" is no licence for things"), "{licence}");
+    assert_eq!(object("at = [1, 2]\ndisc = 1\nlicence = \"CC0-1.0\""), "fine");
+}
+
+#[test]
 fn mistakes_in_packages_name_the_file_and_line() {
     let manifest = "name = \"it\"\nversion = \"1.0.0\"\nentry = \"it.rhai\"\n\
                     licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n";

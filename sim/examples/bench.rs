@@ -20,8 +20,8 @@ use metatopia_sim::{
     ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
-    Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PackageId, Root, Round, Sign,
-    SigningKey, Turn, ValidatorsId,
+    AssetLicence, Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PackageId, Root, Round,
+    Sign, SigningKey, Turn, ValidatorsId,
 };
 
 /// Objects that move all the time.
@@ -103,6 +103,7 @@ fn object(n: i32, package: PackageId) -> ObjectSpec {
         text: String::new(),
         body,
         scripts: if n % SCRIPTED_EVERY == 0 { vec![script] } else { Vec::new() },
+        licence: AssetLicence::default(),
     }
 }
 
@@ -116,6 +117,7 @@ fn wall(x: i32, y: i32, half: (i32, i32)) -> ObjectSpec {
         name: "wall".to_owned(),
         body,
         scripts: Vec::new(),
+        licence: AssetLicence::default(),
         ..object(1, PackageId::default())
     }
 }
@@ -142,6 +144,7 @@ fn genesis(server: &SigningKey) -> Genesis {
         packages: BTreeMap::from([(package.id(), package.encode())]),
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
+        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     }
 }

@@ -3,12 +3,16 @@
 //! An act is decided over a state that does not change, and its changes are made only if it is not
 //! refused: so an act that fails half-way, or panics, has changed nothing.
 
+mod build;
+mod ground;
 mod hands;
 mod servers;
 mod session;
+mod share;
 mod speech;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +20,7 @@ use std::{
 };
 
 use metatopia_math::{Angle, Vec2};
-use metatopia_physics::{BodySpec, Pose};
+use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::Event;
 use metatopia_types::{
     Act, ActId, Blob, BlobId, Envelope, Look, ObjectId, Outcome, PublicKey, Refusal, Roster,
@@ -24,6 +28,7 @@ use metatopia_types::{
 };
 
 use crate::{
+    building::Work,
     chat::ChatLine,
     inbox::{Sender, canonical_order},
     object::Object,
@@ -40,7 +45,8 @@ pub struct Faults {
     pub panic_in: BTreeSet<ActId>,
 }
 
-/// One change of the state. Making it cannot fail, but for [`Change::Spawn`], which comes first.
+/// One change of the state. Making it cannot fail, but for those that need room for a body:
+/// [`Change::Spawn`], [`Change::Work`] and [`Change::Undo`] come first.
 pub(crate) enum Change {
     /// A new avatar.
     Spawn(Object, Box<BodySpec>),
@@ -66,6 +72,10 @@ pub(crate) enum Change {
     Members(Roster),
     /// A server lied.
     Expose(PublicKey),
+    /// A builder's deed.
+    Work(Box<Work>),
+    /// A builder's deed is taken back, so many later ones are forgotten.
+    Undo(u8),
 }
 
 /// An event that an act raised for some scripts.
@@ -81,10 +91,12 @@ pub(crate) struct Brought {
     pub(crate) posts: Vec<Post>,
     pub(crate) chat: Vec<ChatLine>,
     pub(crate) tally: Tally,
+    /// What the act under way made.
+    made: Option<ObjectId>,
 }
 
 /// What a turn's acts may only do so often.
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 pub(crate) struct Tally {
     /// Changes of the validator set.
     set_changes: usize,
@@ -92,6 +104,9 @@ pub(crate) struct Tally {
     arrivals: usize,
     /// Events for scripts.
     deliveries: usize,
+    /// Deeds of all builders, and of each.
+    builds: u32,
+    builds_by: BTreeMap<PublicKey, u32>,
 }
 
 /// What acts are decided over.
@@ -108,7 +123,7 @@ pub(crate) struct Case<'a> {
     state: &'a State,
     envelope: &'a Envelope,
     /// What the acts before it did.
-    tally: Tally,
+    tally: &'a Tally,
 }
 
 type Ruling = Result<Vec<Change>, Refusal>;
@@ -134,19 +149,21 @@ impl<'a> Court<'a> {
         let mut outcomes = vec![Outcome::Ok; acts.len()];
         let mut brought = Brought::default();
         for n in core_order(state, acts) {
-            let ruling = self.rule(state, &acts[n], brought.tally);
+            let ruling = self.rule(state, &acts[n], &brought.tally);
             let author = acts[n].envelope.author;
             let made = ruling.and_then(|changes| {
                 changes.into_iter().try_for_each(|change| make(state, &mut brought, author, change))
             });
-            if let Err(why) = made {
-                outcomes[n] = Outcome::Refused(why);
-            }
+            outcomes[n] = match (made, brought.made.take()) {
+                (Err(why), _) => Outcome::Refused(why),
+                (Ok(()), Some(object)) => Outcome::Made(object),
+                (Ok(()), None) => Outcome::Ok,
+            };
         }
         (outcomes, brought)
     }
 
-    fn rule(&self, state: &State, act: &SignedEnvelope, tally: Tally) -> Ruling {
+    fn rule(&self, state: &State, act: &SignedEnvelope, tally: &Tally) -> Ruling {
         let case = Case { court: self, state, envelope: &act.envelope, tally };
         // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
         let ruling = catch_unwind(AssertUnwindSafe(|| {
@@ -186,6 +203,7 @@ impl<'a> Case<'a> {
             Act::SetChange(change) => self.set_change(change),
             Act::Ready { height, root } => self.ready(*height, *root),
             Act::Report(evidence) => self.report(evidence),
+            Act::Build(build) => self.build(build),
         }
     }
 
@@ -226,10 +244,26 @@ impl<'a> Case<'a> {
     }
 }
 
+impl Tally {
+    fn build(&mut self, author: PublicKey) {
+        self.builds = self.builds.saturating_add(1);
+        let own = self.builds_by.entry(author).or_default();
+        *own = own.saturating_add(1);
+    }
+}
+
+/// The rule that a body breaks which physics does not take.
+fn no_room(error: InsertError) -> Refusal {
+    match error {
+        InsertError::Full | InsertError::Occupied(_) => Refusal::Full,
+        InsertError::Size(_) | InsertError::Field(_) => Refusal::BadSize,
+    }
+}
+
 /// Makes one change.
 ///
 /// # Errors
-/// Only for an avatar that physics has no room for; it is the first change of its act.
+/// Only for a body that physics has no room for; it is in the first change of its act.
 fn make(
     state: &mut State,
     brought: &mut Brought,
@@ -275,6 +309,17 @@ fn make(
             brought.tally.set_changes += 1;
         }
         Change::Expose(key) => state.governance.expose(key, state.clock.height),
+        Change::Work(work) => {
+            let makes = matches!(*work, Work::Erect(..));
+            let deed = state.work(*work).map_err(no_room)?;
+            brought.made = makes.then_some(deed.object);
+            state.remember(author, deed);
+            brought.tally.build(author);
+        }
+        Change::Undo(skip) => {
+            state.undo(author, skip).map_err(no_room)?;
+            brought.tally.build(author);
+        }
     }
     Ok(())
 }

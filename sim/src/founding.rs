@@ -16,9 +16,8 @@ use crate::{
     gas::Pool,
     genesis::{Genesis, GenesisError, ObjectSpec},
     governance::Governance,
-    inbox::Inbox,
     object::Object,
-    script::{Script, Voice},
+    script::Script,
     state::{Charter, Clock, State},
     tracked::Tracked,
     windows::LaneWindows,
@@ -46,6 +45,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
             name: genesis.name.clone(),
             engine: genesis.engine,
             parameters: genesis.parameters.clone(),
+            lands: genesis.lands.clone(),
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
         },
@@ -62,6 +62,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         roster: Roster::genesis(members.collect())?,
         roots: VecDeque::new(),
         players: Tracked::default(),
+        histories: Tracked::default(),
         windows: LaneWindows::default(),
         windows_touched: BTreeSet::new(),
         objects: Tracked::default(),
@@ -72,8 +73,10 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         chat: ChatIndex::default(),
         packages: Arc::new(packages),
         present: BTreeMap::new(),
+        owned: BTreeMap::new(),
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),
+        recast: Vec::new(),
     })
 }
 
@@ -88,21 +91,14 @@ fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
         look: spec.look,
         text: spec.text.clone(),
         scripts: (0..count).map(|n| first.plus(n)).collect(),
+        licence: spec.licence,
+        author: spec.owner,
+        parent: None,
     };
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {
-        let script = Script {
-            object: id,
-            package: script.package,
-            state: script.state.clone(),
-            inbox: Inbox::default(),
-            timers: BTreeMap::new(),
-            gas: Pool::full(Tick(0), state.script_income()),
-            failures: 0,
-            last_failure: None,
-            dropped: 0,
-            voice: Voice::default(),
-        };
+        let gas = Pool::full(Tick(0), state.script_income());
+        let script = Script::new(id, script.package, script.state.clone(), gas);
         state.scripts.insert(first.plus(n), script);
     }
     state.clock.next_script = first.plus(count);

@@ -3,16 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX, wire,
+    AssetLicence, Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX,
+    wire,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     ENGINE,
-    limits::{ADMINS_MAX, GENESIS_BYTES_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
+    land::{Area, Land},
+    limits::{
+        ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
+        TEXT_BYTES_MAX,
+    },
     object::AVATAR,
     parameters::{Parameters, ParametersError},
     players::{is_line, is_name},
@@ -35,6 +41,8 @@ pub struct Genesis {
     pub packages: BTreeMap<PackageId, Vec<u8>>,
     /// Objects, in the order of their ids.
     pub objects: Vec<ObjectSpec>,
+    /// Named lands, each on top of those before it.
+    pub lands: Vec<Land>,
     /// Licence of the sim, an SPDX expression.
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
@@ -58,6 +66,8 @@ pub struct ObjectSpec {
     pub body: BodySpec,
     /// The scripts on it.
     pub scripts: Vec<ScriptSpec>,
+    /// What everybody may do with how it looks and what it says.
+    pub licence: AssetLicence,
 }
 
 /// A script on an object at the beginning.
@@ -188,6 +198,16 @@ pub enum GenesisError {
         /// The rule.
         error: ObjectSpecError,
     },
+    /// A land has no name, or no ground.
+    #[error("land {land} has no name, or no ground: its corners are {low} and {high}")]
+    Land {
+        /// Its place, from 0.
+        land: usize,
+        /// Its south-western corner.
+        low: Vec2,
+        /// Its north-eastern corner.
+        high: Vec2,
+    },
     /// An object's body is refused by physics.
     #[error("object {object}: {error}")]
     Body {
@@ -233,6 +253,13 @@ impl Genesis {
         at_most("packages", self.packages.len(), PACKAGES_MAX)?;
         let objects_max = self.parameters.objects_max as usize;
         at_most("objects", self.objects.len(), objects_max)?;
+        at_most("lands", self.lands.len(), LANDS_MAX)?;
+        for (n, land) in self.lands.iter().enumerate() {
+            if !is_name(&land.name) || !land.area.is_proper() {
+                let Area { low, high } = land.area;
+                return Err(GenesisError::Land { land: n, low, high });
+            }
+        }
         text("the sim's name", is_name(&self.name))?;
         text("the sim's licence", is_text(&self.licence))?;
         text("the licence of assets", is_text(&self.asset_licence))?;

@@ -28,6 +28,7 @@ pub(crate) const ROOTS: &str = "roots";
 pub(crate) const CHAT: &str = "chat";
 pub(crate) const PLAYERS: &str = "players";
 pub(crate) const WINDOWS: &str = "windows";
+pub(crate) const HISTORIES: &str = "histories";
 pub(crate) const OWNERS: &str = "owners";
 pub(crate) const PACKAGES: &str = "packages";
 pub(crate) const CONTACTS: &str = "region/0/contacts";
@@ -46,6 +47,7 @@ struct Single {
 pub(crate) struct Leaves {
     singles: BTreeMap<LeafKey, Single>,
     players: Shelf<32>,
+    histories: Shelf<32>,
     windows: Shelf<40>,
     owners: Shelf<33>,
     packages: Shelf<36>,
@@ -134,6 +136,7 @@ impl Leaves {
     fn shelved(&self, name: &str, prefix: &[u8]) -> Option<Vec<u8>> {
         Some(match name {
             PLAYERS => self.players.content(prefix),
+            HISTORIES => self.histories.content(prefix),
             WINDOWS => self.windows.content(prefix),
             OWNERS => self.owners.content(prefix),
             PACKAGES => self.packages.content(prefix),
@@ -238,6 +241,10 @@ impl Leaves {
             let entry = state.players.get(&key).map(|player| wire::encode(&(key, player)));
             shelve(&mut self.players, key.0, entry);
         }
+        for key in state.histories.take_touched() {
+            let entry = state.histories.get(&key).map(|history| wire::encode(&(key, history)));
+            shelve(&mut self.histories, key.0, entry);
+        }
         for owner in state.owners.take_touched() {
             let entry = state.owners.get(&owner).map(|pool| wire::encode(&(owner, pool)));
             // The sim itself comes first, before every key.
@@ -332,6 +339,7 @@ impl Leaves {
     fn settle(&mut self) {
         let tree = &mut self.tree;
         let mut hashed = settle(tree, PLAYERS, &mut self.players);
+        hashed += settle(tree, HISTORIES, &mut self.histories);
         hashed += settle(tree, WINDOWS, &mut self.windows);
         hashed += settle(tree, OWNERS, &mut self.owners);
         hashed += settle(tree, PACKAGES, &mut self.packages);

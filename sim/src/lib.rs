@@ -25,8 +25,8 @@
 //!
 //! # What it does not do yet
 //!
-//! One region of circles and rectangles; no publishing of packages, no attaching of scripts, no
-//! forgetting of chat by an act: there are no acts for these. Packages run in the stock executor
+//! One region of circles and rectangles; no publishing of packages and no forgetting of chat by an
+//! act: there are no acts for these. Packages run in the stock executor
 //! and are therefore only those of the genesis. Admins and parameters are those of the genesis as
 //! well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
 //! they send.
@@ -42,7 +42,7 @@
 //! use metatopia_physics::{BodySpec, Motion, Shape};
 //! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
 //! use metatopia_types::{
-//!     Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
+//!     Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
 //!     Outcome, Root, Round, Seq, Sign, SigningKey, Turn,
 //! };
 //!
@@ -64,7 +64,9 @@
 //!         text: String::new(),
 //!         body: BodySpec::new(square, Motion::Dynamic, Vec2::new(Fx::from_int(9), Fx::ZERO)),
 //!         scripts: Vec::new(),
+//!         licence: AssetLicence::Cc0,
 //!     }],
+//!     lands: Vec::new(),
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
 //! };
@@ -105,6 +107,7 @@
 
 mod acts;
 mod applied;
+mod building;
 mod chat;
 mod checked;
 mod difference;
@@ -113,8 +116,10 @@ mod founding;
 pub mod gas;
 mod genesis;
 mod governance;
+mod history;
 mod inbox;
 mod judge;
+mod land;
 mod leaves;
 pub mod limits;
 mod merge;
@@ -146,11 +151,15 @@ pub use difference::{Contents, Difference, difference, first_leaf, show};
 pub use fork_join::{ForkJoin, Serial};
 pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec};
 pub use governance::Governance;
+pub use history::{Back, Deed, History, Lost};
 pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
+pub use land::{Area, Land, Title, may_build};
 pub use metatopia_physics::{Body, Motion, Shape};
 pub use object::{AVATAR, Object, PlacedLeaf, TILE_METRES, Tile};
-pub use parameters::{AvatarParameters, GasParameters, Parameters, ParametersError, heading_of};
+pub use parameters::{
+    AvatarParameters, BuildingParameters, GasParameters, Parameters, ParametersError, heading_of,
+};
 pub use players::{Player, Session, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
@@ -166,4 +175,4 @@ pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 1;
+pub const ENGINE: u32 = 2;

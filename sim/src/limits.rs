@@ -2,6 +2,8 @@
 //! agree on are in [`metatopia_types::limits`], those of scripts in
 //! [`metatopia_scripting::limits`].
 
+use metatopia_math::Fx;
+
 /// Lanes remembered at once. 64 Ki windows of about 90 B are 6 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;
 
@@ -58,6 +60,23 @@ pub const PUSH_TICKS_MIN: u64 = 15;
 /// Avatars that appear in one turn: 64 searches for a free place among 4,096 bodies take some
 /// milliseconds.
 pub const ARRIVALS_PER_TURN_MAX: usize = 64;
+
+/// Deeds that a builder can take back. Sixteen of the largest, deleted things of less than a
+/// kilobyte, are a quarter of a leaf.
+pub const DEEDS_MAX: usize = 16;
+
+/// Deeds of builders in one turn: 128 bodies that are put into a list of 4,096 take some
+/// milliseconds.
+pub const BUILDS_PER_TURN_MAX: u32 = 128;
+
+/// Deeds of one builder in one turn: 160 a second leave room for fifteen others who do as many.
+pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
+
+/// Named lands of one sim: 64 of less than 150 B stay below a sixth of the leaf of parameters.
+pub const LANDS_MAX: usize = 64;
+
+/// Kilograms of a square metre of what builders make: a crate of 0.9 m weighs 24.
+pub const DENSITY: Fx = Fx::from_int(30);
 
 /// Events that the words of one turn may become: 1,024 people who all speak at once to 16 scripts.
 pub const DELIVERIES_PER_TURN_MAX: usize = 16_384;

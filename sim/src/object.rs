@@ -1,7 +1,7 @@
 //! Objects: whatever has a place in the world. Their bodies belong to the region.
 
 use metatopia_math::Fx;
-use metatopia_types::{Look, ObjectId, PublicKey, ScriptId, merkle};
+use metatopia_types::{AssetLicence, Look, ObjectId, PublicKey, ScriptId, merkle};
 use serde::{Deserialize, Serialize};
 
 /// The kind that scripts see for players' bodies.
@@ -24,6 +24,12 @@ pub struct Object {
     pub text: String,
     /// The scripts on it, in the order of their ids.
     pub scripts: Vec<ScriptId>,
+    /// What everybody may do with how it looks and what it says.
+    pub licence: AssetLicence,
+    /// Who made it, or made what it is a copy of; nobody's means the world's maker.
+    pub author: Option<PublicKey>,
+    /// What it is a copy of. That may be gone, but its id is never given out again.
+    pub parent: Option<ObjectId>,
 }
 
 /// The side of a tile, in metres.

@@ -22,6 +22,8 @@ pub struct Parameters {
     pub objects_max: u32,
     /// Most avatars at one time.
     pub avatars_max: u32,
+    /// What players may build.
+    pub building: BuildingParameters,
     /// What scripts may cost.
     pub gas: GasParameters,
     /// Days without a permanent admin's login after which there is a temp admin.
@@ -82,6 +84,23 @@ pub fn heading_of(asked: Vec2) -> Vec2 {
     }
 }
 
+/// What players may build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildingParameters {
+    /// Most things that one player may own; at most half of them may be gifts.
+    pub objects_per_player: u32,
+    /// Most scripts on the things of one player.
+    pub scripts_per_player: u32,
+    /// Most bytes of text on the things of one player.
+    pub text_bytes_per_player: u32,
+    /// Metres from a builder to the nearest point of what is built or changed.
+    pub reach: Fx,
+    /// Longest side, or width of a disc, in metres.
+    pub size_max: Fx,
+    /// Whether everybody may build on ground that is no named land.
+    pub open_ground: bool,
+}
+
 /// What scripts may cost. One unit is roughly one evaluated expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
@@ -117,6 +136,15 @@ impl Default for Parameters {
             grace_ticks: 1_800,
             objects_max: 4_096,
             avatars_max: 1_024,
+            building: BuildingParameters {
+                objects_per_player: 50,
+                // Each earns 200 gas a tick: together less than the 5,000 that their owner does.
+                scripts_per_player: 16,
+                text_bytes_per_player: 4_096,
+                reach: Fx::from_int(20),
+                size_max: Fx::from_int(10),
+                open_ground: true,
+            },
             gas: GasParameters {
                 tick: 250_000,
                 script_refill: 200,
@@ -183,19 +211,29 @@ impl Parameters {
             ("avatar.spawn", spawn, (0, 1), 10_000),
             ("avatar.spawn_radius", avatar.spawn_radius, (0, 1), 100),
             ("hearing", self.hearing, (0, 1), 1_000),
+            ("building.reach", self.building.reach, (1, 1), 100),
+            ("building.size_max", self.building.size_max, (1, 8), 32),
         ] {
             let (low, high) = (Fx::from_ratio(low.0, low.1), Fx::from_int(high));
             if value < low || value > high {
                 return Err(ParametersError::Range { name, value, low, high });
             }
         }
-        let gas = &self.gas;
+        let (gas, building) = (&self.gas, &self.building);
         let day_ticks = 86_400 * TICKS_PER_SECOND;
         for (name, value, low, high) in [
             ("lease_ticks", self.lease_ticks, 1, day_ticks),
             ("grace_ticks", self.grace_ticks, 0, day_ticks),
             ("objects_max", u64::from(self.objects_max), 1, BODIES_MAX as u64),
             ("avatars_max", u64::from(self.avatars_max), 1, 4_096),
+            ("building.objects_per_player", u64::from(building.objects_per_player), 0, 1_024),
+            ("building.scripts_per_player", u64::from(building.scripts_per_player), 0, 1_024),
+            (
+                "building.text_bytes_per_player",
+                u64::from(building.text_bytes_per_player),
+                0,
+                1 << 18,
+            ),
             ("gas.tick", gas.tick, crate::gas::SCRIPT_TICK_MAX, 1 << 30),
             ("gas.script_refill", gas.script_refill, 1, 1 << 30),
             ("gas.script_capacity", gas.script_capacity, 1, 1 << 40),

@@ -39,6 +39,18 @@ impl Programs {
         Self { handlers, subscribers }
     }
 
+    /// Follows a script that begins, with what it runs, or that has ended.
+    pub(crate) fn follow(&mut self, script: ScriptId, package: Option<PackageId>) {
+        let handler = package.and_then(|package| self.handlers.get(&package));
+        for kind in EventKind::ALL {
+            if handler.is_some_and(|handler| handler.handles(kind)) {
+                self.subscribers.entry(kind).or_default().insert(script);
+            } else if let Some(scripts) = self.subscribers.get_mut(&kind) {
+                scripts.remove(&script);
+            }
+        }
+    }
+
     /// What executes a package.
     pub(crate) fn handler(&self, package: &PackageId) -> Option<&Arc<dyn Handler>> {
         self.handlers.get(package)

@@ -127,6 +127,7 @@ fn debit(state: &mut State, run: &Run, tick: Tick) {
     let (income, owner_income) = (state.script_income(), state.owner_income());
     if let Some(script) = state.scripts.get_mut(&run.script) {
         script.gas.debit(tick, income, run.gas);
+        script.gas_used = script.gas_used.saturating_add(run.gas);
     }
     let payer = state.payer(run.object);
     if !state.owners.contains(&payer) {

@@ -4,12 +4,13 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Shape};
 use metatopia_scripting::{ErrorKind, Package};
 use metatopia_types::{
-    ActId, Emote, Height, LeafKey, Look, ObjectId, Outcome, PackageId, PublicKey, ScriptId, Tick,
+    ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Outcome, PackageId, PublicKey,
+    ScriptId, Tick,
 };
 
 use crate::{
-    chat::ChatIndex, governance::Governance, leaves::outcomes_key, parameters::Parameters,
-    players::Player, world::World,
+    chat::ChatIndex, governance::Governance, history::History, land::Land, leaves::outcomes_key,
+    parameters::Parameters, players::Player, world::World,
 };
 
 /// Ticks for which a gesture is shown: two seconds.
@@ -44,6 +45,12 @@ pub struct Seen {
     pub player: Option<(PublicKey, Option<Emote>)>,
     /// Its scripts, with their source.
     pub scripts: Vec<(ScriptId, PackageId)>,
+    /// What everybody may do with it.
+    pub licence: AssetLicence,
+    /// Who made it, or made what it is a copy of.
+    pub author: Option<PublicKey>,
+    /// What it is a copy of.
+    pub parent: Option<ObjectId>,
 }
 
 /// A script on an object, for lists of what runs.
@@ -65,6 +72,8 @@ pub struct Running {
     pub last_failure: Option<(Tick, ErrorKind)>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
+    /// All gas that it has used.
+    pub gas_used: u64,
 }
 
 impl World {
@@ -104,6 +113,9 @@ impl World {
             movable: body.motion() == Motion::Dynamic && object.player.is_none(),
             player: object.player.map(|player| (player, self.gesture(&player))),
             scripts: object.scripts.iter().filter_map(package).collect(),
+            licence: object.licence,
+            author: object.author,
+            parent: object.parent,
         })
     }
 
@@ -151,6 +163,7 @@ impl World {
             failures: script.failures,
             last_failure: script.last_failure,
             dropped: script.dropped,
+            gas_used: script.gas_used,
         })
     }
 
@@ -158,6 +171,23 @@ impl World {
     #[must_use]
     pub fn package(&self, id: &PackageId) -> Option<&Package> {
         self.state.packages.get(id)
+    }
+
+    /// What somebody owns, by id; avatars are not owned.
+    pub fn things(&self, owner: &PublicKey) -> impl Iterator<Item = Seen> {
+        self.state.things(owner).filter_map(|(id, _)| self.object(id))
+    }
+
+    /// What a builder who is present did of late, and can take back.
+    #[must_use]
+    pub fn history(&self, builder: &PublicKey) -> Option<&History> {
+        self.state.histories.get(builder)
+    }
+
+    /// Named lands, each on top of those before it.
+    #[must_use]
+    pub fn lands(&self) -> &[Land] {
+        &self.state.charter.lands
     }
 
     /// The agreed numbers.

@@ -35,6 +35,8 @@ pub struct Script {
     pub dropped: u64,
     /// How much it said of late.
     pub voice: Voice,
+    /// All gas that it has used.
+    pub gas_used: u64,
 }
 
 /// Counts the lines that a script says.
@@ -57,6 +59,23 @@ impl Voice {
 }
 
 impl Script {
+    /// A script that has heard nothing yet.
+    pub(crate) fn new(object: ObjectId, package: PackageId, state: State, gas: Pool) -> Self {
+        Self {
+            object,
+            package,
+            state,
+            inbox: Inbox::default(),
+            timers: BTreeMap::new(),
+            gas,
+            failures: 0,
+            last_failure: None,
+            dropped: 0,
+            voice: Voice::default(),
+            gas_used: 0,
+        }
+    }
+
     /// The tick at which its first timer runs out.
     pub(crate) fn alarm(&self) -> Option<Tick> {
         self.timers.values().min().copied()

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::{
     gas::Pool,
     genesis::GenesisError,
+    history::History,
     leaves as kinds,
     object::Object,
     players::Player,
@@ -192,6 +193,7 @@ impl Shelved<'_> {
     fn state(mut self) -> Result<State, RestoreError> {
         let (region, objects) = self.ground()?;
         let players = tracked(self.shelf::<(PublicKey, Player)>(kinds::PLAYERS)?);
+        let histories = tracked(self.shelf::<(PublicKey, History)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
         let clock: crate::state::Clock = self.single(kinds::CLOCK)?;
         let windows: BTreeMap<LaneKey, Window> = self.shelf(kinds::WINDOWS)?.into_iter().collect();
@@ -203,6 +205,7 @@ impl Shelved<'_> {
             roster: self.single(kinds::VALIDATORS)?,
             roots: self.single(kinds::ROOTS)?,
             players,
+            histories,
             windows: LaneWindows::new(clock.height, windows),
             windows_touched,
             objects,
@@ -217,8 +220,10 @@ impl Shelved<'_> {
             chat: self.single(kinds::CHAT)?,
             packages: self.packages()?.into(),
             present: BTreeMap::new(),
+            owned: BTreeMap::new(),
             alarms: BTreeSet::new(),
             waiting: BTreeSet::new(),
+            recast: Vec::new(),
         };
         state.index();
         match self.leaves.into_keys().next() {

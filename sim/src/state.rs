@@ -18,7 +18,9 @@ use crate::{
     chat::ChatIndex,
     gas::{Income, Pool},
     governance::{Absence, Governance},
+    history::History,
     inbox::Delivery,
+    land::Land,
     limits::ROOTS_MAX,
     object::Object,
     parameters::Parameters,
@@ -42,6 +44,8 @@ pub struct Charter {
     pub engine: u32,
     /// The agreed numbers.
     pub parameters: Parameters,
+    /// Named lands, each on top of those before it.
+    pub lands: Vec<Land>,
     /// Licence of the sim, an SPDX expression.
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
@@ -81,6 +85,8 @@ pub(crate) struct State {
     /// Roots after the turns before the last one, the newest last.
     pub(crate) roots: VecDeque<Root>,
     pub(crate) players: Tracked<PublicKey, Player>,
+    /// What builders who are present did of late.
+    pub(crate) histories: Tracked<PublicKey, History>,
     pub(crate) windows: LaneWindows,
     pub(crate) windows_touched: BTreeSet<LaneKey>,
     pub(crate) objects: Tracked<ObjectId, Object>,
@@ -92,10 +98,14 @@ pub(crate) struct State {
     pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
     /// Index: the avatars of those who are present.
     pub(crate) present: BTreeMap<PublicKey, ObjectId>,
+    /// Index: what each player owns, avatars left out.
+    pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
     /// Index: the first timer of each script that has any.
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
+    /// Scripts that began, with what they run, or ended since the programs followed.
+    pub(crate) recast: Vec<(ScriptId, Option<PackageId>)>,
 }
 
 impl State {
@@ -155,18 +165,21 @@ impl State {
         self.clock.next_object = id.plus(1);
         if let Some(player) = object.player {
             self.present.insert(player, id);
+        } else if let Some(owner) = object.owner {
+            self.owned.entry(owner).or_default().insert(id);
         }
         self.objects.insert(id, object);
         Ok(id)
     }
 
-    /// Takes a player's avatar out of the world.
+    /// Takes a player's avatar out of the world; what the player did can be taken back no more.
     pub(crate) fn despawn(&mut self, player: &PublicKey) {
         if let Some(avatar) = self.present.remove(player) {
             self.objects.remove(&avatar);
             // A body that is not there is gone, which is what is wanted.
             let _ = self.region.remove(avatar);
         }
+        self.histories.remove(player);
         if let Some(player) = self.players.get_mut(player) {
             player.session = None;
         }
@@ -228,6 +241,7 @@ impl State {
     /// Counts everything as changed.
     pub(crate) fn touch_all(&mut self) {
         self.players.touch_all();
+        self.histories.touch_all();
         self.objects.touch_all();
         self.scripts.touch_all();
         self.owners.touch_all();
@@ -239,6 +253,12 @@ impl State {
         let avatar =
             |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar));
         self.present = self.players.iter().filter_map(avatar).collect();
+        self.owned = BTreeMap::new();
+        for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
+            if let Some(owner) = object.owner {
+                self.owned.entry(owner).or_default().insert(*id);
+            }
+        }
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());

@@ -1,6 +1,9 @@
 //! The world: a state, the programs that run in it, and the leaves by which it is hashed.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_scripting::{Event, EventKind, Handler, RhaiHandler};
 use metatopia_types::{
@@ -166,6 +169,7 @@ impl World {
         state.windows_touched.extend(touched);
         let court = Court::new(&self.programs, &*self.tools.verify, &self.faults, turn);
         let (outcomes, brought) = court.hear(state, turn.body.acts());
+        recast(state, &mut self.programs);
         state.roster.close(header);
         let ids = turn.body.acts().iter().map(SignedEnvelope::id);
         state.keep_outcomes(ids.zip(outcomes.iter().copied()).collect());
@@ -240,6 +244,25 @@ impl World {
     #[must_use]
     pub const fn hashed_bytes(&self) -> u64 {
         self.leaves.hashed_bytes()
+    }
+}
+
+/// The programs follow the scripts that began and ended; those that began are told so.
+fn recast(state: &mut State, programs: &mut Programs) {
+    let mut begun = BTreeSet::new();
+    for (script, package) in core::mem::take(&mut state.recast) {
+        programs.follow(script, package);
+        match package {
+            Some(_) => begun.insert(script),
+            None => begun.remove(&script),
+        };
+    }
+    let (raised, index, event) = (state.clock.tick.plus(1), 0, Event::Start);
+    for script in begun {
+        if programs.listening(EventKind::Start, &[script]).next().is_some() {
+            let event = event.clone();
+            state.deliver(script, Delivery { sender: Sender::Core, raised, index, event });
+        }
     }
 }
 

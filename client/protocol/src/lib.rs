@@ -34,6 +34,7 @@ use metatopia_types::{limits, wire, wire::DecodeError};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, GovernanceEntry, Link, OrderEntry, PlayerEntry,
     Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_PER_ANSWER_MAX,
+    ThingEntry,
 };
 pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
 pub use view::{

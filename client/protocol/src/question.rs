@@ -1,9 +1,10 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
-//! [`Question::Players`], [`Question::Scripts`] and [`Question::Governance`], which are for people to
-//! read.
+//! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`] and [`Question::Things`],
+//! which are for people to read.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
+use metatopia_math::Vec2;
 use metatopia_types::{
     Certificate, Header, Height, Lane, Look, ObjectId, PackageId, PublicKey, Receipt, Root,
     ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
@@ -83,6 +84,11 @@ pub enum Question {
     Servers,
     /// Who decides for the sim, and who would if they stayed away.
     Governance,
+    /// What somebody owns.
+    Things {
+        /// Whose.
+        owner: PublicKey,
+    },
 }
 
 /// Players in one answer about governance.
@@ -127,6 +133,8 @@ pub enum Answer {
     Servers(Vec<SignedEntrance>),
     /// Who decides.
     Governance(Box<GovernanceEntry>),
+    /// What the owner has, ascending by object; avatars are not owned.
+    Things(Vec<ThingEntry>),
     /// The node does not have it, or not any more.
     Unknown,
     /// The node has too much to do: ask again, or ask another.
@@ -192,6 +200,25 @@ pub struct ScriptEntry {
     pub last_failure: Option<(Tick, String)>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
+    /// All gas that it has used.
+    pub gas_used: u64,
+}
+
+/// A thing that somebody owns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThingEntry {
+    /// Which.
+    pub object: ObjectId,
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub kind: String,
+    /// Its centre, in metres.
+    pub position: Vec2,
+    /// Bytes of the text that it shows.
+    pub text_bytes: u32,
+    /// Its scripts, with what they run.
+    pub scripts: Vec<(ScriptId, PackageId)>,
 }
 
 /// Who decides for a sim. Times are governance time: milliseconds since genesis in which the sim

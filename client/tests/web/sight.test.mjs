@@ -26,7 +26,7 @@ function body(id, { x = 1, y = 2, vx = 0, vy = 0, motion = 'Dynamic' } = {}) {
 function object(over = {}) {
   return {
     kind: 'crate', name: 'a crate', owner: null, player: null, look: { color: 0xff8040, shape: 'Square' },
-    text: '', scripts: [4], ...over,
+    text: '', scripts: [4], licence: 'CcBySa', author: null, parent: 3, ...over,
   };
 }
 
@@ -61,6 +61,7 @@ test('a thing is told as people see it', () => {
   assert.deepEqual(sight.objects.get(9), {
     id: 9, kind: 'crate', name: 'a crate', owner: null, player: null,
     look: { color: 0xff8040, shape: 'square' }, text: '', scripts: [{ script: 4, package: null }],
+    licence: 'CcBySa', author: null, parent: 3,
     round: false, hx: 0.5, hy: 0.25, motion: 'dynamic', movable: true, sensor: false, gesture: null,
     far: false,
   });

@@ -150,7 +150,49 @@ fn acts() -> Vec<Act> {
     ];
     acts.extend(shapes.map(|shape| Act::SetLook(Look { color: 0, shape })));
     acts.extend(emotes.map(Act::Emote));
+    acts.extend(builds().into_iter().map(Act::Build));
     acts
+}
+
+fn builds() -> Vec<Build> {
+    let object = ObjectId(300);
+    let position = Vec2::new(Fx::from_ratio(5, 2), Fx::from_bits(i64::MIN));
+    let half = Vec2::new(Fx::ONE, Fx::HALF);
+    let (disc, rect) = (Outline::Disc { radius: Fx::HALF }, Outline::Box { half });
+    let place = |outline, movable, licence| {
+        let (kind, name, text) = ("box".into(), "b\u{f8}x".into(), "fragile".into());
+        let (color, angle) = (0x00c8_964b, Angle::EIGHTH);
+        Build::Place(Blueprint {
+            kind,
+            name,
+            text,
+            color,
+            outline,
+            movable,
+            position,
+            angle,
+            licence,
+        })
+    };
+    let mut builds: Vec<Build> =
+        AssetLicence::ALL.iter().map(|licence| place(rect, true, *licence)).collect();
+    builds.extend([
+        place(disc, false, AssetLicence::Cc0),
+        Build::Move { object, position },
+        Build::Rotate { object, angle: Angle::from_bits(u32::MAX) },
+        Build::Resize { object, outline: rect },
+        Build::Resize { object, outline: disc },
+        Build::Recolor { object, color: 0x0000_ff00 },
+        Build::Rename { object, name: "bench".into() },
+        Build::Write { object, text: "sit".into() },
+        Build::Copy { object, position },
+        Build::Delete { object },
+        Build::Give { object, to: key(6).public() },
+        Build::Attach { object, package: PackageId(digest(5)) },
+        Build::Detach { object, script: ScriptId(9) },
+        Build::Undo { skip: 1 },
+    ]);
+    builds
 }
 
 fn signed(act: Act) -> SignedEnvelope {
@@ -187,6 +229,7 @@ fn questions() -> Vec<Question> {
         Question::SnapshotPart { height, part: u32::MAX },
         Question::Servers,
         Question::Governance,
+        Question::Things { owner: key(7).public() },
     ]
 }
 
@@ -264,8 +307,27 @@ fn outcomes() -> Vec<Outcome> {
         Refusal::WrongRoot,
         Refusal::BadEvidence,
         Refusal::Crashed,
+        Refusal::NotYours,
+        Refusal::Person,
+        Refusal::ClosedLand,
+        Refusal::Occupied,
+        Refusal::KeptClear,
+        Refusal::BadSize,
+        Refusal::TooManyObjects,
+        Refusal::TooManyScripts,
+        Refusal::TooMuchText,
+        Refusal::NoPlayer,
+        Refusal::NoRoomForGifts,
+        Refusal::NoPackage,
+        Refusal::NoScript,
+        Refusal::NotFree,
+        Refusal::NothingToUndo,
+        Refusal::GiftStays,
     ];
-    [Outcome::Ok].into_iter().chain(refused.map(Outcome::Refused)).collect()
+    [Outcome::Ok, Outcome::Made(ObjectId(300))]
+        .into_iter()
+        .chain(refused.map(Outcome::Refused))
+        .collect()
 }
 
 fn answers() -> Vec<Answer> {
@@ -282,6 +344,15 @@ fn answers() -> Vec<Answer> {
         failures: 3,
         last_failure: Some((Tick(12), "too much gas".into())),
         dropped: 1,
+        gas_used: 20_000,
+    };
+    let thing = ThingEntry {
+        object: ObjectId(9),
+        name: "door".into(),
+        kind: "door".into(),
+        position: Vec2::new(Fx::HALF, Fx::from_int(-3)),
+        text_bytes: 256,
+        scripts: vec![(ScriptId(4), PackageId(digest(7)))],
     };
     let event = OrderEntry { tick: Tick(12), sender: ObjectId(0), event: "chat \"hi\"".into() };
     let proof =
@@ -312,6 +383,7 @@ fn answers() -> Vec<Answer> {
         Answer::SnapshotPart(vec![0; 200]),
         Answer::Servers(vec![entrance()]),
         Answer::Governance(Box::new(governance())),
+        Answer::Things(vec![thing]),
         Answer::Unknown,
         Answer::Busy,
     ]
@@ -471,6 +543,9 @@ fn object() -> Object {
         look: LOOK,
         text: "fragile".into(),
         scripts: vec![ScriptId(4)],
+        licence: AssetLicence::CcBy,
+        author: Some(key(7).public()),
+        parent: Some(ObjectId(3)),
     }
 }
 
@@ -524,6 +599,7 @@ fn genesis() -> Genesis {
         validators: [(key(1).public(), Contact::default())].into(),
         packages: [].into(),
         objects: Vec::new(),
+        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".into(),
         asset_licence: "CC-BY-SA-4.0".into(),
     }

@@ -18,6 +18,9 @@ const FAR_TURNS_MAX = 200;
  * @property {{color: number, shape: string}} look 0xRRGGBB; 'round', 'square', 'arrow' or 'star'
  * @property {string} text
  * @property {{script: number, package: string|null}[]} scripts
+ * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'
+ * @property {string|null} author key of who made it, or made what it is a copy of
+ * @property {number|null} parent what it is a copy of
  * @property {boolean} round a disc; a rectangle otherwise
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
@@ -51,6 +54,9 @@ function thingOf({ id, object, body }, packageOf) {
       script,
       package: packageOf(script),
     })),
+    licence: object.licence,
+    author: object.author,
+    parent: object.parent,
     round,
     hx: (round ? size : size.x) / Q20,
     hy: (round ? size : size.y) / Q20,

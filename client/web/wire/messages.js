@@ -47,6 +47,7 @@ export const question = choice({
   SnapshotPart: struct({ height: count, part: u32 }),
   Servers: null,
   Governance: null,
+  Things: struct({ owner: id }),
 });
 
 /** What a client says. */
@@ -70,7 +71,11 @@ const receiptAnswer = struct({ act: signedEnvelope, receipt, outcome: option(out
 const playerEntry = struct({ name: text, key: id, avatar: count, look });
 const scriptEntry = struct({
   script: count, object: count, name: text, package: id, owner: option(id), failures: count,
-  last_failure: option(tuple(count, text)), dropped: count,
+  last_failure: option(tuple(count, text)), dropped: count, gas_used: count,
+});
+const thingEntry = struct({
+  object: count, name: text, kind: text, position: vec2, text_bytes: u32,
+  scripts: seq(tuple(count, id)),
 });
 const candidate = struct({ name: text, key: id, first_seen: count, last_login: count });
 const governance = struct({
@@ -97,6 +102,7 @@ export const answer = choice({
   SnapshotPart: bytes,
   Servers: seq(signedEntrance),
   Governance: governance,
+  Things: seq(thingEntry),
   Unknown: null,
   Busy: null,
 });

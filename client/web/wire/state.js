@@ -3,12 +3,13 @@
 import {
   bool, bytes, choice, count, i32, option, seq, struct, text, textMap, tuple, u16, u32, u64, u8,
 } from './postcard.js';
-import { contact, fx, id, look, vec2 } from './types.js';
+import { assetLicence, contact, fx, id, look, vec2 } from './types.js';
 
 const q20 = i32;
 const vector = struct({ x: q20, y: q20 });
 const object = struct({
   kind: text, name: text, owner: option(id), player: option(id), look, text, scripts: seq(count),
+  licence: assetLicence, author: option(id), parent: option(count),
 });
 
 /** Numbers have 20 fraction bits, but for `facing`, which has 30, and `mass`, which has 16. */
@@ -66,6 +67,10 @@ const parameters = struct({
   grace_ticks: count,
   objects_max: u32,
   avatars_max: u32,
+  building: struct({
+    objects_per_player: u32, scripts_per_player: u32, text_bytes_per_player: u32, reach: fx,
+    size_max: fx, open_ground: bool,
+  }),
   gas: struct({
     tick: u64, script_refill: u64, script_capacity: u64, owner_refill: u64, owner_capacity: u64,
   }),

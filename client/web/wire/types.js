@@ -2,7 +2,7 @@
 /** The nouns of the protocol: who, what, where, and what was agreed on. */
 import { malformed } from './buffer.js';
 import {
-  bytes, choice, count, fixed, i32, i64, option, seq, struct, text, tuple, u16, u32, u64, u8,
+  bool, bytes, choice, count, fixed, i32, i64, option, seq, struct, text, tuple, u16, u32, u64, u8,
 } from './postcard.js';
 
 /** A digest or a key: 64 hexadecimal digits. */
@@ -39,6 +39,31 @@ const evidence = choice({
   Proposals: tuple(signedProposal, signedProposal),
 });
 
+const outline = choice({
+  Disc: struct({ radius: fx }),
+  Box: struct({ half: vec2 }),
+});
+export const assetLicence = choice({ Cc0: null, CcBy: null, CcBySa: null, Reserved: null });
+const blueprint = struct({
+  kind: text, name: text, text, color: u32, outline, movable: bool, position: vec2, angle,
+  licence: assetLicence,
+});
+export const build = choice({
+  Place: blueprint,
+  Move: struct({ object: count, position: vec2 }),
+  Rotate: struct({ object: count, angle }),
+  Resize: struct({ object: count, outline }),
+  Recolor: struct({ object: count, color: u32 }),
+  Rename: struct({ object: count, name: text }),
+  Write: struct({ object: count, text }),
+  Copy: struct({ object: count, position: vec2 }),
+  Delete: struct({ object: count }),
+  Give: struct({ object: count, to: id }),
+  Attach: struct({ object: count, package: id }),
+  Detach: struct({ object: count, script: count }),
+  Undo: struct({ skip: u8 }),
+});
+
 const acts = {
   Login: struct({ name: text, look }),
   Leave: null,
@@ -52,6 +77,7 @@ const acts = {
   SetChange: setChange,
   Ready: struct({ height: count, root: id }),
   Report: evidence,
+  Build: build,
 };
 export const act = choice(acts);
 
@@ -66,8 +92,12 @@ const refusal = choice({
   NotLoggedIn: null, OtherSession: null, NotAdmin: null, BadText: null, NoObject: null,
   OutOfReach: null, Immovable: null, NoBlob: null, NoChannel: null, Full: null, OutOfRange: null,
   TooOften: null, BadSetChange: null, WrongRoot: null, BadEvidence: null, Crashed: null,
+  NotYours: null, Person: null, ClosedLand: null, Occupied: null, KeptClear: null, BadSize: null,
+  TooManyObjects: null, TooManyScripts: null, TooMuchText: null, NoPlayer: null,
+  NoRoomForGifts: null, NoPackage: null, NoScript: null, NotFree: null, NothingToUndo: null,
+  GiftStays: null,
 });
-export const outcome = choice({ Ok: null, Refused: refusal });
+export const outcome = choice({ Ok: null, Refused: refusal, Made: count });
 
 export const header = struct({
   sim: id, engine: u32, height: count, previous: id, proposer: id, round: u32, time: count,

@@ -75,7 +75,8 @@ impl Replica {
             | Question::Genesis
             | Question::SnapshotPart { .. }
             | Question::Servers
-            | Question::Governance => return None,
+            | Question::Governance
+            | Question::Things { .. } => return None,
         };
         let decided = from.0 >= 1 && from < self.agreement.height();
         (decided && self.agreement.decision(from).is_none()).then_some((from, count))
@@ -133,7 +134,8 @@ impl Replica {
             | Question::Order { .. }
             | Question::Players
             | Question::Scripts
-            | Question::Governance => self.answer_from_world(question),
+            | Question::Governance
+            | Question::Things { .. } => self.answer_from_world(question),
         };
         found.unwrap_or(Answer::Unknown)
     }
@@ -152,6 +154,7 @@ impl Replica {
             }
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts => Some(Answer::Scripts(facts::scripts(world))),
+            Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
                 let known = self.archive.governance();
                 let known = known.filter(|(height, _)| *height == world.height());

@@ -1,9 +1,10 @@
 //! What the state says about players, scripts and who decides, as clients are told it.
 
 use metatopia_protocol::{
-    CANDIDATES_MAX, CandidateEntry, GovernanceEntry, PlayerEntry, ScriptEntry,
+    CANDIDATES_MAX, CandidateEntry, GovernanceEntry, PlayerEntry, ScriptEntry, ThingEntry,
 };
-use metatopia_sim::{Running, World};
+use metatopia_sim::{Running, Seen, World};
+use metatopia_types::PublicKey;
 
 /// Who is present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
@@ -25,8 +26,22 @@ pub(crate) fn scripts(world: &World) -> Vec<ScriptEntry> {
         failures: running.failures,
         last_failure: running.last_failure.map(|(tick, kind)| (tick, kind.to_string())),
         dropped: running.dropped,
+        gas_used: running.gas_used,
     };
     world.scripts().map(entry).collect()
+}
+
+/// What somebody owns, ascending by object.
+pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
+    let entry = |seen: Seen| ThingEntry {
+        object: seen.id,
+        name: seen.name,
+        kind: seen.kind,
+        position: seen.position,
+        text_bytes: u32::try_from(seen.text.len()).unwrap_or(u32::MAX),
+        scripts: seen.scripts,
+    };
+    world.things(owner).map(entry).collect()
 }
 
 /// Who decides.

@@ -78,7 +78,7 @@ async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
 async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
     room.driver.watch(true).await?;
     match room.enter(login).await? {
-        Fate::Done(Outcome::Ok) => {}
+        Fate::Done(Outcome::Ok | Outcome::Made(_)) => {}
         Fate::Done(Outcome::Refused(why)) => {
             return Err(Failure::refused(format!("the login was refused: {why}")));
         }

@@ -9,5 +9,6 @@ mod movements;
 mod queries;
 mod rest;
 mod restoring;
+mod rework;
 mod scenes;
 mod walls;

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "73feaae27ca82727e6acc8ac55461f388f8ad81ae22045e5c744eaffd82f1970"),
-    (Height(1), "7e0351567068f73fd5f8f2b78a56daa1501c5759f2a346bd7354528b77cc2efe"),
-    (Height(2), "bbe0d4a7ed6015674488f3a7d82bac6cf015519007f4398dab2dfe0389d7584f"),
-    (Height(10), "ae906bf068d19127ff0089cbaccfbf570b1f53af7f11c8a8db934c393fcd9bfb"),
-    (Height(50), "62d76fa0e36310eb2cc78ce6b8d47406406d1578e0aa02a9354a275938146a9d"),
-    (Height(100), "b064ed6adca9aa4dda5296cb82b2200992691b6f4024802b29292491bcbdbc2e"),
-    (Height(200), "fb4e9a4a7c0954c2971f7123251ecac4a731dbc18a3bf164b6b31f77571b9f08"),
-    (Height(300), "7331d49c0d984949f73ace389a65d282eb9baa90fba1e978aef703aa84c760d6"),
-    (Height(399), "d70f01cfb7a2f3f5090853b1fcaf8d8821f11bc17ee012b344f6b27dc9e2bfa2"),
-    (Height(400), "3da461e7cc5abbdcef39b3116a21091a7bb84a5dd3b9b44c4ac365b224ecdbaa"),
+    (Height(0), "10e20ff5653aed60173537449cd9f566b399aa01fa8fb124a741448b0ba5b6bb"),
+    (Height(1), "4eaac333cc1c1b8a9087e2bd091a6b31820c8083d7f04170c7c9b00d248df603"),
+    (Height(2), "4792f21e02107680b56a6b794bc665ec26fb9d4167d3a22e25cbf6de9d28c843"),
+    (Height(10), "b380eacd6b4dc221c953a94f7071dc12635f7a52ec2c6f8311f1d861f193e01d"),
+    (Height(50), "5c693898bb9a382b0d7f330cf98957b304fd01254a97eb8a5fa757199b3caadb"),
+    (Height(100), "08731aa0cc9ef8d30c16c1c48a70f382245c51797e8fe6742d411d4c633047c8"),
+    (Height(200), "4f373b832898c6bc83c384f633268c36b06d793c5832842479f48a657f038ec2"),
+    (Height(300), "34bd8ede7ab64c3bd4c88bb77dcccb0343a08196901577f72611904491685b07"),
+    (Height(399), "12653e74d742ebf087999a2b5cd582c5a1fab8a828f16a5849c900da361adee3"),
+    (Height(400), "174900e9df0bc63f390e4b550add6b84f0b291f5026fbaf4d2214563b1f13802"),
 ];

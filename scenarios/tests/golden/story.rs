@@ -3,13 +3,17 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_scenarios::golden::{genesis, server_key, visitor_key};
-use metatopia_sim::{ENGINE, Serial, Tools, World};
+use metatopia_math::{Angle, Fx, Stream, Vec2};
+use metatopia_scenarios::{
+    golden::{genesis, server_key, visitor_key},
+    plaza,
+};
+use metatopia_sim::{ENGINE, Seen, Serial, Tools, World};
 use metatopia_types::{
-    Act, Blob, Body, BodyShape, Contact, Ed25519, Emote, Envelope, Evidence, Header, HeaderId,
-    Height, Lane, Look, Millis, ObjectId, Outcome, Root, Round, Seq, SetChange, Sign,
-    SignedEnvelope, SigningKey, Turn, ValidatorSet, Vote, VoteKind, wire,
+    Act, AssetLicence, Blob, Blueprint, Body, BodyShape, Build, Contact, Ed25519, Emote, Envelope,
+    Evidence, Header, HeaderId, Height, Lane, Look, Millis, ObjectId, Outcome, Outline, Root,
+    Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, Turn, ValidatorSet, Vote,
+    VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -118,7 +122,7 @@ impl Teller {
         let near = self.world.scene(here, Fx::from_int(6), 5);
         let target = dice.pick(&near).map_or(ObjectId(999), |seen| seen.id);
         let movable = near.iter().find(|seen| seen.movable).map_or(target, |seen| seen.id);
-        let act = match dice.below(24) {
+        let act = match dice.below(34) {
             0..=8 => Act::Walk { heading: self.heading(here, dice) },
             9 => Act::Walk { heading: Vec2::ZERO },
             10 if dice.below(5) == 0 => Act::Walk { heading: Vec2::new(Fx::MAX, Fx::ZERO) },
@@ -129,6 +133,7 @@ impl Teller {
             20 => Act::Emote(*dice.pick(&EMOTES).expect("there are some")),
             21 => Act::SetLook(look(dice)),
             22 => Act::Heartbeat,
+            24.. => Act::Build(self.build(visitor, here, dice)),
             _ => {
                 let stale = self.lanes[usize::from(visitor)].saturating_sub(1);
                 if dice.below(2) == 0 {
@@ -152,6 +157,57 @@ impl Teller {
                 dice.fx_between(Fx::from_int(-1), Fx::ONE),
                 dice.fx_between(Fx::from_int(-1), Fx::ONE),
             ),
+        }
+    }
+
+    /// A deed near the visitor, mostly on something of the visitor's own.
+    fn build(&self, visitor: u8, here: Vec2, dice: &mut Stream) -> Build {
+        let me = visitor_key(visitor).public();
+        let own: Vec<Seen> = self.world.things(&me).collect();
+        let near = self.world.scene(here, Fx::from_int(8), 9);
+        let pick = if dice.below(5) == 0 { &near } else { &own };
+        let thing = dice.pick(pick);
+        let object = thing.map_or(ObjectId(1), |seen| seen.id);
+        let offset = |dice: &mut Stream| dice.fx_between(Fx::from_int(-5), Fx::from_int(5));
+        let position = here.saturating_add(Vec2::new(offset(dice), offset(dice)));
+        let half = Vec2::new(size(dice), size(dice));
+        let outline = match dice.below(2) {
+            0 => Outline::Disc { radius: half.x },
+            _ => Outline::Box { half },
+        };
+        let angle = Angle::from_bits(u32::try_from(dice.below(1 << 32)).expect("32 bits"));
+        let script = thing.and_then(|seen| Some(seen.scripts.first()?.0)).unwrap_or(ScriptId(999));
+        let name = NAMES[usize::from(visitor)].to_owned();
+        let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
+        let color = look(dice).color;
+        match dice.below(20) {
+            0..=5 => Build::Place(Blueprint {
+                kind: "thing".to_owned(),
+                name,
+                text: String::new(),
+                color,
+                outline,
+                movable: dice.below(2) == 0,
+                position,
+                angle,
+                licence,
+            }),
+            6 => Build::Move { object, position },
+            7 => Build::Rotate { object, angle },
+            8 => Build::Resize { object, outline },
+            9 => Build::Recolor { object, color },
+            10 => Build::Rename { object, name },
+            11 => Build::Write { object, text: format!("{name} was here") },
+            12 => Build::Copy { object, position },
+            13 => Build::Delete { object },
+            14 => Build::Give { object, to: visitor_key((visitor + 1) % VISITORS).public() },
+            15 | 16 => {
+                let packages = plaza::packages().expect("built in");
+                let package = dice.pick(&packages).expect("there are some").id();
+                Build::Attach { object, package }
+            }
+            17 => Build::Detach { object, script },
+            _ => Build::Undo { skip: u8::try_from(dice.below(4) / 3).expect("small") },
         }
     }
 
@@ -242,7 +298,7 @@ impl Teller {
         self.roots.push(applied.root);
         for (act, outcome) in turn.body.acts().iter().zip(&applied.outcomes) {
             let outcome = match outcome {
-                Outcome::Ok => "ok".to_owned(),
+                Outcome::Ok | Outcome::Made(_) => "ok".to_owned(),
                 Outcome::Refused(why) => why.to_string(),
             };
             *self.outcomes.entry((kind(&act.envelope.act), outcome)).or_default() += 1;
@@ -252,6 +308,13 @@ impl Teller {
 }
 
 const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
+
+/// From a little too small to a little too large.
+fn size(dice: &mut Stream) -> Fx {
+    let sizes = [(1, 20), (1, 4), (1, 3), (1, 2), (3, 4), (1, 1), (11, 2)];
+    let (over, under) = *dice.pick(&sizes).expect("there are some");
+    Fx::from_ratio(over, under)
+}
 
 fn look(dice: &mut Stream) -> Look {
     let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
@@ -273,5 +336,20 @@ fn kind(act: &Act) -> &'static str {
         Act::SetChange(_) => "SetChange",
         Act::Ready { .. } => "Ready",
         Act::Report(_) => "Report",
+        Act::Build(build) => match build {
+            Build::Place(_) => "Place",
+            Build::Move { .. } => "Move",
+            Build::Rotate { .. } => "Rotate",
+            Build::Resize { .. } => "Resize",
+            Build::Recolor { .. } => "Recolor",
+            Build::Rename { .. } => "Rename",
+            Build::Write { .. } => "Write",
+            Build::Copy { .. } => "Copy",
+            Build::Delete { .. } => "Delete",
+            Build::Give { .. } => "Give",
+            Build::Attach { .. } => "Attach",
+            Build::Detach { .. } => "Detach",
+            Build::Undo { .. } => "Undo",
+        },
     }
 }

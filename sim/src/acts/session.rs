@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Shape};
-use metatopia_types::{Look, Refusal};
+use metatopia_types::{AssetLicence, Look, Refusal};
 
 use super::{Case, Change, Ruling};
 use crate::{
@@ -85,6 +85,9 @@ impl Case<'_> {
             look,
             text: String::new(),
             scripts: Vec::new(),
+            licence: AssetLicence::Reserved,
+            author: Some(self.author()),
+            parent: None,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());

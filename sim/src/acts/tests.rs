@@ -3,13 +3,17 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{
-    Act, Body, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, PublicKey,
-    Refusal, Root, Round, Seq, SimId, Turn, ValidatorsId,
+    Act, Body, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
+    ObjectId, PublicKey, Refusal, Root, Round, Seq, SimId, Turn, ValidatorsId,
 };
 
 use super::{Case, Court, Faults, Ruling, Tally};
 use crate::{
-    Genesis, Parameters, limits::PLAYERS_MAX, players::Player, programs::Programs, state::State,
+    Genesis, Parameters,
+    limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX},
+    players::Player,
+    programs::Programs,
+    state::State,
 };
 
 fn state() -> State {
@@ -21,6 +25,7 @@ fn state() -> State {
         validators: [(PublicKey([1; 32]), Default::default())].into(),
         packages: Default::default(),
         objects: Vec::new(),
+        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
     };
@@ -53,7 +58,7 @@ fn rule(state: &State, author: PublicKey, act: Act) -> Ruling {
     let court = Court::new(&programs, &Ed25519, &faults, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
     let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
-    Case { court: &court, state, envelope: &envelope, tally: Tally::default() }.rule()
+    Case { court: &court, state, envelope: &envelope, tally: &Tally::default() }.rule()
 }
 
 fn login() -> Act {
@@ -79,6 +84,32 @@ fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
 
     assert!(matches!(rule(&state, PublicKey([9; 32]), login()), Err(Refusal::Full)));
     assert!(rule(&state, key(7), login()).is_ok());
+}
+
+#[test]
+fn builders_together_do_so_much_in_a_turn() {
+    let mut state = state();
+    let author = PublicKey([9; 32]);
+    let (programs, faults, turn) = (Programs::default(), Faults::default(), turn());
+    let court = Court::new(&programs, &Ed25519, &faults, &turn);
+    let mut brought = super::Brought::default();
+    for change in rule(&state, author, login()).expect("there is room") {
+        super::make(&mut state, &mut brought, author, change).expect("there is room");
+    }
+    let rule = |tally: &Tally| {
+        let act = Act::Build(Build::Recolor { object: ObjectId(99), color: 0 });
+        let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
+        let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
+        Case { court: &court, state: &state, envelope: &envelope, tally }.rule().err()
+    };
+    let mut tally = Tally::default();
+    (1..BUILDS_PER_TURN_MAX).for_each(|n| tally.build(PublicKey([n as u8; 32])));
+    // Nine did one, as the others; the object is not there.
+    assert_eq!(rule(&tally), Some(Refusal::NoObject));
+
+    tally.build(PublicKey([200; 32]));
+
+    assert_eq!(rule(&tally), Some(Refusal::TooOften));
 }
 
 #[test]

@@ -6,12 +6,18 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Motion, Shape};
 use metatopia_scripting::{State, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
-    ENGINE, Genesis, GenesisError, ObjectSpecError, ParametersError, ScriptSpec, World,
-    limits::{ADMINS_MAX, GENESIS_BYTES_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
+    Area, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError, ScriptSpec, Title,
+    World,
+    limits::{
+        ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
+        TEXT_BYTES_MAX,
+    },
 };
-use metatopia_types::{Contact, Digest, PackageId, PublicKey, wire::DecodeError};
+use metatopia_types::{
+    Contact, Digest, PackageId, PublicKey, limits::LEAF_BYTES_MAX, wire::DecodeError,
+};
 
-use crate::yard::{Builder, public};
+use crate::yard::{Builder, public, vec2};
 
 /// What is wrong with a yard that was changed.
 fn fault(change: impl FnOnce(&mut Builder)) -> GenesisError {
@@ -109,6 +115,43 @@ fn parameters_have_ranges() {
     assert_eq!(error.to_string(), "gas.tick is 24999, outside of 25000 to 1073741824");
     let error = fault(|builder| builder.genesis.parameters.objects_max = 4_097);
     assert_eq!(error.to_string(), "objects_max is 4097, outside of 1 to 4096");
+}
+
+#[test]
+fn lands_have_names_and_ground_and_are_not_too_many() {
+    let land = || Land {
+        name: "yard".to_owned(),
+        area: Area { low: vec2(0, 0), high: vec2(5, 5) },
+        title: Title::Open,
+    };
+    let error = fault(|builder| {
+        builder.genesis.lands = vec![land(), Land { name: String::new(), ..land() }];
+    });
+    assert!(error.to_string().starts_with("land 1 has no name, or no ground"), "{error}");
+    let error = fault(|builder| {
+        let area = Area { low: vec2(5, 0), high: vec2(5, 5) };
+        builder.genesis.lands = vec![Land { area, ..land() }];
+    });
+    assert!(matches!(error, GenesisError::Land { land: 0, .. }), "{error}");
+    let error = fault(|builder| builder.genesis.lands = vec![land(); LANDS_MAX + 1]);
+    assert_eq!(error.to_string(), "65 lands where at most 64 are allowed");
+    let error = fault(|builder| builder.genesis.parameters.building.size_max = Fx::from_int(33));
+    assert_eq!(error.to_string(), "building.size_max is 33, outside of 0.125 to 32");
+    let error = fault(|builder| builder.genesis.parameters.building.objects_per_player = 1_025);
+    assert!(error.to_string().starts_with("building.objects_per_player is 1025"), "{error}");
+}
+
+#[test]
+fn the_leaf_of_parameters_holds_all_lands() {
+    let mut builder = Builder::new();
+    let area = Area { low: Vec2::new(Fx::MIN, Fx::MIN), high: Vec2::new(Fx::MAX, Fx::MAX) };
+    let land = Land { name: "x".repeat(32), area, title: Title::Player(public(1)) };
+    builder.genesis.lands = vec![land; LANDS_MAX];
+
+    let manifest = builder.build().world.manifest();
+
+    let leaf = manifest.leaves.iter().find(|leaf| leaf.key.0 == "parameters").expect("there");
+    assert!((leaf.bytes as usize) < LEAF_BYTES_MAX / 5, "{} bytes", leaf.bytes);
 }
 
 #[test]

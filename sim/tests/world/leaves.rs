@@ -93,7 +93,7 @@ fn many_players_and_objects_are_cut_into_leaves_that_fit() {
 #[test]
 fn an_object_that_crosses_to_another_tile_is_in_one_leaf() {
     let mut builder = Builder::new();
-    builder.genesis.parameters.avatar.spawn = crate::yard::vec2(30, 0);
+    builder.genesis.parameters.avatar.spawn = crate::yard::vec2(28, 0);
     let mut yard = builder.build();
     yard.login(1);
     yard.act(1, Act::Walk { heading: Vec2::X });

@@ -1,5 +1,6 @@
 //! What a world does with decided turns.
 
+mod building;
 mod genesis;
 mod hands;
 mod leaves;
@@ -12,4 +13,5 @@ mod storm;
 mod thrift;
 mod tiles;
 mod totality;
+mod undoing;
 mod yard;

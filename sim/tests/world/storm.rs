@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::{Effect, EventKind, Part, Value};
 use metatopia_sim::World;
 use metatopia_types::{
-    Act, BlobId, BodyShape, Contact, Digest, Emote, Evidence, HeaderId, Height, Look, ObjectId,
-    Root, Round, SetChange, Vote, VoteKind,
+    Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Contact, Digest, Emote, Evidence,
+    HeaderId, Height, Look, ObjectId, Outline, Root, Round, ScriptId, SetChange, Vote, VoteKind,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -26,7 +26,7 @@ fn yard() -> (Builder, Yard) {
             0 => part.own.pos = Some(point(&mut dice)),
             1 => part.own.velocity = Some(point(&mut dice)),
             2 => part.own.spin = Some(fx(&mut dice)),
-            3 => part.own.angle = Some(metatopia_math::Angle::from_bits(dice.next_u64() as u32)),
+            3 => part.own.angle = Some(Angle::from_bits(dice.next_u64() as u32)),
             4 => part.own.color = Some(dice.next_u64() as u32),
             5 => panic!("as scripts may make an executor do"),
             _ => {}
@@ -65,7 +65,50 @@ fn fx(dice: &mut Stream) -> Fx {
     }
 }
 
+/// Any deed of a builder, with numbers of any size or of a fitting one.
+fn build(dice: &mut Stream, world: &World) -> Build {
+    let object = ObjectId(dice.below(30));
+    let small = |dice: &mut Stream| Fx::from_ratio(dice.below(160) as i64 - 80, 10);
+    let point = |dice: &mut Stream| match dice.below(4) {
+        0 => Vec2::new(fx(dice), fx(dice)),
+        _ => Vec2::new(small(dice), small(dice)),
+    };
+    let outline = |dice: &mut Stream| match dice.below(3) {
+        0 => Outline::Disc { radius: fx(dice) },
+        1 => Outline::Disc { radius: small(dice) },
+        _ => Outline::Box { half: Vec2::new(small(dice), small(dice)) },
+    };
+    let package = world.object(ObjectId(1)).and_then(|seen| Some(seen.scripts.first()?.1));
+    match dice.below(14) {
+        0..=2 => Build::Place(Blueprint {
+            kind: ["box", "avatar", ""][dice.below(5).min(2) as usize].to_owned(),
+            name: "thing".to_owned(),
+            text: "x".repeat(dice.below(300) as usize),
+            color: dice.next_u64() as u32 >> dice.below(12),
+            outline: outline(dice),
+            movable: dice.below(2) == 0,
+            position: point(dice),
+            angle: Angle::from_bits(dice.next_u64() as u32),
+            licence: AssetLicence::ALL[dice.below(4) as usize],
+        }),
+        3 => Build::Move { object, position: point(dice) },
+        4 => Build::Rotate { object, angle: Angle::from_bits(dice.next_u64() as u32) },
+        5 => Build::Resize { object, outline: outline(dice) },
+        6 => Build::Recolor { object, color: dice.next_u64() as u32 >> 7 },
+        7 => Build::Write { object, text: "y".repeat(dice.below(300) as usize) },
+        8 => Build::Copy { object, position: point(dice) },
+        9 => Build::Delete { object },
+        10 => Build::Give { object, to: public(dice.below(4) as u8) },
+        11 => Build::Attach { object, package: package.unwrap_or_default() },
+        12 => Build::Detach { object, script: ScriptId(dice.below(40)) },
+        _ => Build::Undo { skip: dice.below(3) as u8 },
+    }
+}
+
 fn act(dice: &mut Stream, world: &World) -> Act {
+    if dice.below(3) == 0 {
+        return Act::Build(build(dice, world));
+    }
     let object = ObjectId(dice.below(20));
     let member = public(201 + dice.below(8) as u8);
     match dice.below(16) {

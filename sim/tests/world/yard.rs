@@ -14,9 +14,9 @@ use metatopia_sim::{
     Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools, World,
 };
 use metatopia_types::{
-    Act, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
-    ObjectId, Outcome, PackageId, PublicKey, Root, Round, Seq, Sign, SignedEnvelope, SigningKey,
-    Turn, ValidatorsId, limits::EXPIRY_HEIGHTS_MAX,
+    Act, AssetLicence, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane,
+    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Root, Round, Seq, Sign, SignedEnvelope,
+    SigningKey, Turn, ValidatorsId, limits::EXPIRY_HEIGHTS_MAX,
 };
 
 pub(crate) const T0: u64 = 1_700_000_000_000;
@@ -75,6 +75,7 @@ impl Builder {
             packages: BTreeMap::new(),
             objects: Vec::new(),
             licence: "AGPL-3.0-or-later".to_owned(),
+            lands: Vec::new(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
         };
         Self { genesis, ports: BTreeMap::new() }
@@ -133,6 +134,7 @@ impl Builder {
                 .iter()
                 .map(|package| ScriptSpec { package: *package, state: State::default() })
                 .collect(),
+            licence: AssetLicence::default(),
         });
         ObjectId(self.genesis.objects.len() as u64)
     }

@@ -6,8 +6,8 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Root, Seq, Sign, Signature,
-    SimId, Verify, wire,
+    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Root, Seq, Sign,
+    Signature, SimId, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -61,6 +61,8 @@ pub enum Act {
     },
     /// Anybody shows that a validator signed two things at once.
     Report(Evidence),
+    /// A builder changes the things of the world.
+    Build(Build),
 }
 
 /// How an avatar or object looks. Display only: it never changes what bodies do.

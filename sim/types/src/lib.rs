@@ -31,6 +31,7 @@
 extern crate alloc;
 
 mod act;
+mod build;
 mod certificate;
 mod evidence;
 mod ids;
@@ -49,6 +50,7 @@ mod vote;
 pub mod wire;
 
 pub use act::{Act, BodyShape, Contact, Emote, Envelope, Look, SetChange, SignedEnvelope};
+pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
 pub use evidence::{Evidence, EvidenceError};
 pub use ids::{

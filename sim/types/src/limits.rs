@@ -14,7 +14,8 @@ pub const SET_LAG: u64 = ROOT_LAG + 1;
 /// It also bounds how long a lane's window must be remembered.
 pub const EXPIRY_HEIGHTS_MAX: u64 = 1_200;
 
-/// Largest encoded signed envelope. The largest act is evidence: two signed proposals, about 400 B.
+/// Largest encoded signed envelope. The largest act makes a thing with the longest words there
+/// may be: about 500 B.
 pub const ENVELOPE_BYTES_MAX: usize = 1_024;
 
 /// Acts in one turn: 200 clients at 10 acts a second fill 100 of a 20th of a second; ten times that.

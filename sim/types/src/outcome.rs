@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ObjectId;
+
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
@@ -9,6 +11,16 @@ pub enum Outcome {
     Ok,
     /// A rule refused it; nothing changed.
     Refused(Refusal),
+    /// It is done, and made this object.
+    Made(ObjectId),
+}
+
+impl Outcome {
+    /// Was it done?
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
 }
 
 /// The rule that refused an act.
@@ -64,6 +76,54 @@ pub enum Refusal {
     /// Applying it panicked: a bug of the engine, the same on every server.
     #[error("applying it failed inside the engine")]
     Crashed,
+    /// The object belongs to somebody else.
+    #[error("it belongs to somebody else")]
+    NotYours,
+    /// The object is somebody's avatar.
+    #[error("people are not things to build with")]
+    Person,
+    /// The ground is neither open nor the author's.
+    #[error("the land there is neither open nor the author's")]
+    ClosedLand,
+    /// An avatar stands where the object would be.
+    #[error("somebody stands there")]
+    Occupied,
+    /// What stays in its place may not be where people arrive.
+    #[error("the place where people arrive is kept clear")]
+    KeptClear,
+    /// A side, or a disc's width, is too small or too large.
+    #[error("the size is out of range")]
+    BadSize,
+    /// The owner has as many objects as one player may have.
+    #[error("the owner has as many objects as one player may have")]
+    TooManyObjects,
+    /// The object, or its owner, has as many scripts as it may have.
+    #[error("the object or its owner has as many scripts as it may have")]
+    TooManyScripts,
+    /// The owner's objects hold as much text as one player's may.
+    #[error("the owner's objects hold as much text as one player's may")]
+    TooMuchText,
+    /// Nobody with this key has ever logged in.
+    #[error("nobody with this key has ever logged in")]
+    NoPlayer,
+    /// A gift would fill more than the half of what its receiver may have.
+    #[error("the receiver has no room for gifts")]
+    NoRoomForGifts,
+    /// No such package ships with the sim.
+    #[error("no such package ships with the sim")]
+    NoPackage,
+    /// The object has no such script.
+    #[error("the object has no such script")]
+    NoScript,
+    /// The object's licence lets only its owner copy it.
+    #[error("its licence lets only its owner copy it")]
+    NotFree,
+    /// The author has done nothing as a builder since the avatar came.
+    #[error("there is nothing to take back")]
+    NothingToUndo,
+    /// Gifts are not taken back.
+    #[error("a gift is not taken back")]
+    GiftStays,
 }
 
 impl core::fmt::Display for Outcome {
@@ -71,6 +131,7 @@ impl core::fmt::Display for Outcome {
         match self {
             Self::Ok => f.write_str("ok"),
             Self::Refused(why) => write!(f, "refused: {why}"),
+            Self::Made(object) => write!(f, "ok: made object {object}"),
         }
     }
 }

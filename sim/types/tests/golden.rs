@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::*;
 
 fn key(n: u8) -> SigningKey {
@@ -58,6 +58,57 @@ fn acts() -> Vec<Act> {
         Act::Ready { height: Height(299), root: Root(Digest([9; 32])) },
         Act::Report(Evidence::votes(vote(1, None), vote(1, Some(id)))),
         Act::Report(Evidence::proposals(proposal(1, id), proposal(1, HeaderId(Digest::ZERO)))),
+    ]
+    .into_iter()
+    .chain(builds().into_iter().map(Act::Build))
+    .collect()
+}
+
+/// Each kind of a builder's act; the first with the longest words there can be.
+fn builds() -> Vec<Build> {
+    let object = ObjectId(300);
+    let position = Vec2::new(Fx::from_ratio(5, 2), Fx::MIN);
+    let half = Vec2::new(Fx::ONE, Fx::HALF);
+    let blueprint = Blueprint {
+        kind: "k".repeat(limits::NAME_BYTES_MAX),
+        name: "n".repeat(limits::NAME_BYTES_MAX),
+        text: "t".repeat(256),
+        color: 0x00c8_964b,
+        outline: Outline::Box { half: Vec2::new(Fx::MAX, Fx::MIN) },
+        movable: true,
+        position: Vec2::new(Fx::MIN, Fx::MAX),
+        angle: Angle::from_bits(u32::MAX),
+        licence: AssetLicence::Reserved,
+    };
+    let disc = Outline::Disc { radius: Fx::HALF };
+    let small = Blueprint {
+        kind: "disc".into(),
+        name: "disc".into(),
+        text: String::new(),
+        outline: disc,
+        movable: false,
+        position,
+        angle: Angle::QUARTER,
+        licence: AssetLicence::CcBySa,
+        ..blueprint.clone()
+    };
+    let package = PackageId(Digest([5; 32]));
+    vec![
+        Build::Place(blueprint),
+        Build::Place(small),
+        Build::Move { object, position },
+        Build::Rotate { object, angle: Angle::EIGHTH },
+        Build::Resize { object, outline: Outline::Box { half } },
+        Build::Resize { object, outline: disc },
+        Build::Recolor { object, color: 0x0000_ff00 },
+        Build::Rename { object, name: "bench".into() },
+        Build::Copy { object, position },
+        Build::Delete { object },
+        Build::Give { object, to: key(6).public() },
+        Build::Attach { object, package },
+        Build::Detach { object, script: ScriptId(9) },
+        Build::Undo { skip: 1 },
+        Build::Write { object, text: "t".repeat(256) },
     ]
 }
 
@@ -133,6 +184,7 @@ fn measured() -> Vec<(String, usize, String)> {
     row("roster", wire::encode(&roster()));
     row("state proof", wire::encode(&state_proof()));
     row("outcome", wire::encode(&Outcome::Refused(Refusal::Crashed)));
+    row("outcome of making", wire::encode(&Outcome::Made(ObjectId(300))));
     row("empty merkle root", merkle::root(&[]).0.to_vec());
     rows
 }

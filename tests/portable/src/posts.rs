@@ -13,8 +13,8 @@ use metatopia_sim::{
     World,
 };
 use metatopia_types::{
-    Body, Contact, Ed25519, Header, HeaderId, Height, Look, Millis, PublicKey, Round, Sign,
-    SigningKey, Turn,
+    AssetLicence, Body, Contact, Ed25519, Header, HeaderId, Height, Look, Millis, PublicKey, Round,
+    Sign, SigningKey, Turn,
 };
 
 /// Why there is no such world.
@@ -50,6 +50,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
             text: String::new(),
             body: BodySpec::new(shape, Motion::Static, at),
             scripts: vec![ScriptSpec { package: package.id(), state: State::default() }],
+            licence: AssetLicence::default(),
         });
         packages.insert(package.id(), package.encode());
     }
@@ -62,6 +63,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
         packages,
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
+        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     })
 }

@@ -8,8 +8,9 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Author, Draft, Package};
 use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
 use metatopia_types::{
-    Act, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId,
-    PackageId, PublicKey, Root, Round, ScriptId, Seq, Sign, SigningKey, Tick, Turn,
+    Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look,
+    Millis, ObjectId, PackageId, PublicKey, Root, Round, ScriptId, Seq, Sign, SigningKey, Tick,
+    Turn,
 };
 
 use super::*;
@@ -53,7 +54,9 @@ fn yard() -> (World, PackageId) {
             text: String::new(),
             body: BodySpec::new(round, Motion::Static, Vec2::new(Fx::ONE, Fx::ZERO)),
             scripts: vec![ScriptSpec { package: id, state: metatopia_scripting::State::default() }],
+            licence: AssetLicence::default(),
         }],
+        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     };
@@ -128,8 +131,23 @@ fn a_script_that_fails_is_told_with_its_failures_and_who_pays() {
         failures: 1,
         last_failure: Some((Tick(4), "thrown".to_owned())),
         dropped: 0,
+        gas_used: told[0].gas_used,
     };
+    assert!(told[0].gas_used > 0);
     assert_eq!(told, [expected]);
+}
+
+#[test]
+fn what_somebody_owns_is_told_and_nothing_of_others() {
+    let (mut world, package) = yard();
+    login(&mut world, 2, "Bob", Look::default());
+
+    let told = things(&world, &key(2).public());
+
+    assert_eq!((told[0].object, told[0].name.as_str()), (ObjectId(1), "sulker"));
+    assert_eq!((told.len(), told[0].text_bytes), (1, 0));
+    assert_eq!(told[0].scripts, [(ScriptId(1), package)]);
+    assert_eq!(things(&world, &key(3).public()), []);
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub(crate) fn genesis() -> Genesis {
         validators: BTreeMap::from([(key().public(), Contact::default())]),
         packages: BTreeMap::new(),
         objects: Vec::new(),
+        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     }

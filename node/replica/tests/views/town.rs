@@ -15,9 +15,9 @@ use metatopia_sim::{
     Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
 };
 use metatopia_types::{
-    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look,
-    Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey, Turn,
-    ValidatorsId,
+    Act, AssetLicence, Body, Certificate, Contact, Ed25519, Envelope, Header, HeaderId, Height,
+    Lane, Look, Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope,
+    SigningKey, Turn, ValidatorsId,
 };
 
 pub(crate) fn key(n: u8) -> SigningKey {
@@ -63,6 +63,7 @@ fn thing(at: Vec2, half: i32, motion: Motion, scripts: Vec<ScriptSpec>) -> Objec
         text: String::new(),
         body: BodySpec::new(Shape::Rect { half }, motion, at),
         scripts,
+        licence: AssetLicence::default(),
     }
 }
 
@@ -100,6 +101,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         validators: BTreeMap::from([(key(200).public(), Contact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
         objects: restless.chain(grid).chain(towers).collect(),
+        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     };

@@ -13,8 +13,8 @@ use metatopia_sim::{
     ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
-    Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PublicKey, Round, Sign as _,
-    SigningKey, Turn,
+    AssetLicence, Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PublicKey, Round,
+    Sign as _, SigningKey, Turn,
 };
 
 use super::figure::{Bound, Figure};
@@ -127,6 +127,7 @@ fn genesis(server: PublicKey) -> Genesis {
         packages: BTreeMap::from([(package.id(), package.encode())]),
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
+        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
     }
 }
@@ -140,6 +141,7 @@ fn object(kind: &str, body: BodySpec) -> ObjectSpec {
         text: String::new(),
         body,
         scripts: Vec::new(),
+        licence: AssetLicence::default(),
     }
 }
 

@@ -44,7 +44,7 @@ impl Player {
         while !player.over {
             match player.driver.news().await {
                 News::Outcome { act, outcome, .. } if Some(act) == login => match outcome {
-                    Outcome::Ok => break,
+                    Outcome::Ok | Outcome::Made(_) => break,
                     Outcome::Refused(why) => {
                         let message = format!("the login of bot {index} was refused: {why}");
                         return Err(Failure::refused(message));

@@ -1,0 +1,165 @@
+//! Land: who may build where.
+
+use metatopia_math::Vec2;
+use metatopia_types::PublicKey;
+use serde::{Deserialize, Serialize};
+
+/// A rectangle of ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Area {
+    /// Its south-western corner, in metres.
+    pub low: Vec2,
+    /// Its north-eastern corner, in metres.
+    pub high: Vec2,
+}
+
+impl Area {
+    /// Have the two more than a line in common?
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.low.x < other.high.x
+            && other.low.x < self.high.x
+            && self.low.y < other.high.y
+            && other.low.y < self.high.y
+    }
+
+    /// Is there any ground in it?
+    #[must_use]
+    pub fn is_proper(&self) -> bool {
+        self.low.x < self.high.x && self.low.y < self.high.y
+    }
+
+    /// What of it is not in `other`: up to four pieces that do not overlap.
+    fn outside(&self, other: &Self) -> impl Iterator<Item = Self> {
+        let (low, high) = (other.low.y.max(self.low.y), other.high.y.min(self.high.y));
+        let west = Vec2::new(self.high.x.min(other.low.x), high);
+        let east = Vec2::new(self.low.x.max(other.high.x), low);
+        let pieces = [
+            Self { low: Vec2::new(self.low.x, high), high: self.high },
+            Self { low: self.low, high: Vec2::new(self.high.x, low) },
+            Self { low: Vec2::new(self.low.x, low), high: west },
+            Self { low: east, high: Vec2::new(self.high.x, high) },
+        ];
+        pieces.into_iter().filter(Self::is_proper)
+    }
+}
+
+/// Whose ground it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Title {
+    /// Everybody may build there.
+    Open,
+    /// The sim's own: only its admins build there.
+    Sim,
+    /// This player's, and nobody else but admins builds there.
+    Player(PublicKey),
+}
+
+/// An area with a name. It lies on top of those that are listed before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Land {
+    /// What it is called.
+    pub name: String,
+    /// Where it is.
+    pub area: Area,
+    /// Whose it is.
+    pub title: Title,
+}
+
+impl Title {
+    fn lets(self, builder: &PublicKey) -> bool {
+        match self {
+            Self::Open => true,
+            Self::Sim => false,
+            Self::Player(owner) => owner == *builder,
+        }
+    }
+}
+
+/// May a player who is no admin build in all of `area`? `lands` are in their order; ground that
+/// none of them covers is open or not.
+#[must_use]
+pub fn may_build(lands: &[Land], ground_is_open: bool, builder: &PublicKey, area: &Area) -> bool {
+    let Some(top) = lands.iter().rposition(|land| land.area.overlaps(area)) else {
+        return ground_is_open;
+    };
+    // At most as deep as there are lands, of which there are at most `LANDS_MAX`.
+    let below = |piece: Area| may_build(&lands[..top], ground_is_open, builder, &piece);
+    lands[top].title.lets(builder) && area.outside(&lands[top].area).all(below)
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_math::Fx;
+
+    use super::*;
+
+    const ADA: PublicKey = PublicKey([1; 32]);
+    const BOB: PublicKey = PublicKey([2; 32]);
+
+    fn area(west: i32, south: i32, east: i32, north: i32) -> Area {
+        let at = |x, y| Vec2::new(Fx::from_int(x), Fx::from_int(y));
+        Area { low: at(west, south), high: at(east, north) }
+    }
+
+    fn land(title: Title, area: Area) -> Land {
+        Land { name: "land".to_owned(), area, title }
+    }
+
+    #[test]
+    fn the_last_land_that_covers_a_place_decides() {
+        let lands = [
+            land(Title::Open, area(-10, -10, 10, 10)),
+            land(Title::Sim, area(0, 0, 10, 10)),
+            land(Title::Player(ADA), area(5, 5, 7, 7)),
+        ];
+        let may = |who: &PublicKey, area: Area| may_build(&lands, false, who, &area);
+
+        assert!(may(&BOB, area(-5, -5, -4, -4)));
+        assert!(!may(&BOB, area(1, 1, 2, 2)));
+        assert!(!may(&ADA, area(1, 1, 2, 2)));
+        assert!(may(&ADA, area(5, 5, 7, 7)));
+        assert!(!may(&BOB, area(5, 5, 6, 6)));
+        assert!(!may(&ADA, area(4, 5, 6, 6)), "half of it is the sim's");
+    }
+
+    #[test]
+    fn whatever_sticks_out_must_be_allowed_as_well() {
+        let lands = [
+            land(Title::Open, area(0, 0, 5, 5)),
+            land(Title::Open, area(5, 0, 10, 5)),
+            land(Title::Player(ADA), area(2, 2, 3, 3)),
+        ];
+
+        assert!(may_build(&lands, false, &BOB, &area(4, 1, 6, 2)), "a seam is no border");
+        assert!(!may_build(&lands, false, &BOB, &area(9, 1, 11, 2)), "nobody named that ground");
+        assert!(may_build(&lands, true, &BOB, &area(9, 1, 11, 2)));
+        assert!(!may_build(&lands, true, &BOB, &area(1, 1, 4, 4)), "Ada's land is in its middle");
+        assert!(may_build(&lands, true, &ADA, &area(-1, -1, 11, 6)));
+    }
+
+    #[test]
+    fn pieces_outside_cover_what_is_left_once() {
+        let whole = area(0, 0, 10, 10);
+        for hole in [area(3, 4, 5, 6), area(-5, -5, 3, 3), area(-1, 4, 11, 6), area(0, 0, 10, 10)] {
+            let pieces: Vec<Area> = whole.outside(&hole).collect();
+            for (n, piece) in pieces.iter().enumerate() {
+                assert!(!piece.overlaps(&hole), "{piece:?} is in {hole:?}");
+                assert!(pieces[n + 1..].iter().all(|other| !piece.overlaps(other)));
+            }
+            let size = |area: &Area| {
+                let size = area.high.saturating_sub(area.low);
+                size.x.saturating_mul(size.y)
+            };
+            let common = Area {
+                low: Vec2::new(hole.low.x.max(Fx::ZERO), hole.low.y.max(Fx::ZERO)),
+                high: Vec2::new(
+                    hole.high.x.min(Fx::from_int(10)),
+                    hole.high.y.min(Fx::from_int(10)),
+                ),
+            };
+            let left = pieces.iter().fold(Fx::ZERO, |sum, piece| sum.saturating_add(size(piece)));
+            assert_eq!(left.saturating_add(size(&common)), Fx::from_int(100), "{hole:?}");
+        }
+    }
+}

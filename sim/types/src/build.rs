@@ -1,0 +1,221 @@
+//! What builders do to the things of a world.
+
+use alloc::string::String;
+use core::{fmt, str::FromStr};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use serde::{Deserialize, Serialize};
+
+use crate::{ObjectId, PackageId, PublicKey, ScriptId};
+
+/// What a builder wants done. A thing is changed by its owner, or an admin, and stays where its
+/// builder may build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Build {
+    /// Makes a thing; it belongs to whoever makes it.
+    Place(Blueprint),
+    /// Puts a thing elsewhere.
+    Move {
+        /// Which.
+        object: ObjectId,
+        /// The new place of its centre, in metres.
+        position: Vec2,
+    },
+    /// Turns a thing about its centre.
+    Rotate {
+        /// Which.
+        object: ObjectId,
+        /// Which way it faces from now on.
+        angle: Angle,
+    },
+    /// Gives a thing another outline.
+    Resize {
+        /// Which.
+        object: ObjectId,
+        /// The new one.
+        outline: Outline,
+    },
+    /// Gives a thing another colour.
+    Recolor {
+        /// Which.
+        object: ObjectId,
+        /// 0xRRGGBB.
+        color: u32,
+    },
+    /// Gives a thing another name.
+    Rename {
+        /// Which.
+        object: ObjectId,
+        /// One line of at most `NAME_BYTES_MAX` bytes.
+        name: String,
+    },
+    /// Changes the text that a thing shows.
+    Write {
+        /// Which.
+        object: ObjectId,
+        /// One line of at most `SIGN_BYTES_MAX` bytes; empty for none.
+        text: String,
+    },
+    /// Makes another one of a thing that is one's own or freely licensed. The copy has the same
+    /// author, licence and packages, belongs to whoever makes it, and names what it is a copy of.
+    Copy {
+        /// Which.
+        object: ObjectId,
+        /// Where the copy's centre is, in metres.
+        position: Vec2,
+    },
+    /// Takes a thing out of the world, with its scripts.
+    Delete {
+        /// Which.
+        object: ObjectId,
+    },
+    /// Makes a thing somebody else's; that cannot be undone.
+    Give {
+        /// Which.
+        object: ObjectId,
+        /// Whose it is from now on: somebody who has logged in at least once.
+        to: PublicKey,
+    },
+    /// Puts a script on a thing: it begins with `on_start`.
+    Attach {
+        /// Which thing.
+        object: ObjectId,
+        /// What runs: a package that ships with the sim.
+        package: PackageId,
+    },
+    /// Takes a script off a thing; what it remembered is lost.
+    Detach {
+        /// Which thing.
+        object: ObjectId,
+        /// Which of its scripts.
+        script: ScriptId,
+    },
+    /// Takes back what the author did last as a builder, since the avatar came into the world.
+    Undo {
+        /// So many of the last deeds are passed over, and forgotten if the one before them is
+        /// taken back: for deeds that can be taken back no more.
+        skip: u8,
+    },
+}
+
+impl Build {
+    /// The thing that it is about, if that is there already.
+    #[must_use]
+    pub const fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Place(_) | Self::Undo { .. } => None,
+            Self::Move { object, .. }
+            | Self::Rotate { object, .. }
+            | Self::Resize { object, .. }
+            | Self::Recolor { object, .. }
+            | Self::Rename { object, .. }
+            | Self::Write { object, .. }
+            | Self::Copy { object, .. }
+            | Self::Delete { object }
+            | Self::Give { object, .. }
+            | Self::Attach { object, .. }
+            | Self::Detach { object, .. } => Some(*object),
+        }
+    }
+}
+
+/// A thing to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blueprint {
+    /// What it is, as scripts and people are told: one line of at most `NAME_BYTES_MAX` bytes, and
+    /// not `avatar`.
+    pub kind: String,
+    /// What it is called: one line of at most `NAME_BYTES_MAX` bytes.
+    pub name: String,
+    /// The text that it shows: one line of at most `SIGN_BYTES_MAX` bytes, often empty.
+    pub text: String,
+    /// 0xRRGGBB.
+    pub color: u32,
+    /// Its shape and size.
+    pub outline: Outline,
+    /// Can it be pushed? Otherwise it stays where it is put.
+    pub movable: bool,
+    /// Its centre, in metres.
+    pub position: Vec2,
+    /// Which way it faces.
+    pub angle: Angle,
+    /// What everybody may do with it.
+    pub licence: AssetLicence,
+}
+
+/// A shape with its size, around the centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outline {
+    /// A disc.
+    Disc {
+        /// Metres.
+        radius: Fx,
+    },
+    /// A rectangle that turns with the thing.
+    Box {
+        /// Half the width and half the height, in metres.
+        half: Vec2,
+    },
+}
+
+/// The licence of a thing: of what it looks like and says. The licences of its scripts are in their
+/// packages.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum AssetLicence {
+    /// Everybody may do everything with it.
+    Cc0,
+    /// Everybody may copy and change it, and names the author.
+    CcBy,
+    /// As [`AssetLicence::CcBy`], and what is made of it has the same licence.
+    #[default]
+    CcBySa,
+    /// Only its owner may copy it.
+    Reserved,
+}
+
+impl AssetLicence {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Cc0, Self::CcBy, Self::CcBySa, Self::Reserved];
+
+    /// The SPDX expression for it.
+    #[must_use]
+    pub const fn spdx(self) -> &'static str {
+        match self {
+            Self::Cc0 => "CC0-1.0",
+            Self::CcBy => "CC-BY-4.0",
+            Self::CcBySa => "CC-BY-SA-4.0",
+            Self::Reserved => "LicenseRef-All-Rights-Reserved",
+        }
+    }
+
+    /// May everybody copy it?
+    #[must_use]
+    pub const fn is_free(self) -> bool {
+        !matches!(self, Self::Reserved)
+    }
+}
+
+impl fmt::Display for AssetLicence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.spdx())
+    }
+}
+
+/// A licence that things cannot have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no licence for things; there are CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0 and \
+     LicenseRef-All-Rights-Reserved"
+)]
+pub struct ParseAssetLicenceError;
+
+impl FromStr for AssetLicence {
+    type Err = ParseAssetLicenceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseAssetLicenceError> {
+        let found = Self::ALL.into_iter().find(|licence| licence.spdx() == text);
+        found.ok_or(ParseAssetLicenceError)
+    }
+}
