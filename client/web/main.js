@@ -80,7 +80,8 @@ export class Page {
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
     const node = query.get('node');
-    const at = placeOf(query.get('at'));
+    // The world is there to be looked at before anybody enters it.
+    const at = placeOf(query.get('at')) ?? { x: 0, y: 0 };
     this.client = new Client({
       origin: node ?? location.origin, identity, at,
       prefer: /** @type {any} */ (query.get('carrier') ?? undefined),
@@ -92,7 +93,7 @@ export class Page {
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), ghost: null, held: null,
-      look: at ?? { x: 0, y: 0 }, calm: this.calm(), palette: this.palette(),
+      look: at, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer();

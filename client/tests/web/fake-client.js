@@ -194,7 +194,7 @@ export class Client extends EventTarget {
   prove() {
     const level = wish.get('proof') ?? 'green';
     const header = { height: this.height, time: Date.now(), proposer: hex(1 + (this.height % 4)), round: 0, signers: [hex(1), hex(2), hex(3), hex(4)].slice(0, this.height % 3 ? 4 : 3), verified: level === 'green' };
-    const reasons = { green: null, amber: 'late', red: 'leaf', reduced: 'no_module' };
+    const reasons = { green: null, amber: 'late', red: 'proof', reduced: 'no-wasm' };
     this.proof = {
       level, of: this.height - 2, signed: header.signers.length, members: 4, reason: reasons[level], detail: level === 'red' ? 'tile 0,0: leaf 3fa2c4 is not the one that the header of turn 412 states' : null,
       headers: [header, ...this.proof.headers].slice(0, 64),
