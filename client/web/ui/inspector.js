@@ -5,6 +5,7 @@ import { t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex } from './dom.js';
 import { touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
+import { authorsOf } from './source.js';
 
 /** Licences of things, as people know them. */
 const SPDX = { Cc0: 'CC0-1.0', CcBy: 'CC-BY-4.0', CcBySa: 'CC-BY-SA-4.0', Reserved: '\u00A9' };
@@ -113,13 +114,12 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
   try {
     const source = await page.client.source(entry.package);
     const { manifest } = source;
-    const authors = [manifest.authors ?? []].flat().join(', ');
     fill(box,
       el('h4', null, `${manifest.name} ${manifest.version ?? ''}`),
       el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),
       facts([
         [t('script.licence'), manifest.licence],
-        [t('script.authors'), authors],
+        [t('script.authors'), authorsOf(manifest)],
         [t('script.parent'), manifest.parent ? short(manifest.parent) : t('script.noparent')],
         [t('script.gas'), figure(entry.gas_used ?? entry.gas)],
         [t('script.failures'), figure(entry.failures)],

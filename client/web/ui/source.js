@@ -5,6 +5,11 @@ import { t, why } from '../strings.js';
 import { button, copyText, el, facts, fill, save, short } from './dom.js';
 import { sourceLines } from './highlight.js';
 
+/** Names of a package's authors. @param {any} manifest */
+export function authorsOf(manifest) {
+  return (manifest.authors ?? []).map((/** @type {any} */ author) => author.name ?? author).join(', ');
+}
+
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function sourcePanel(page) {
   const body = el('div', { class: 'stack' });
@@ -33,7 +38,7 @@ export function sourcePanel(page) {
         button({ icon: 'copy', text: t('copy'), click: () => copied(page, shown.text) }),
         button({ icon: 'download', text: t('download'), click: () => save(new Blob([shown.text], { type: 'text/plain' }), shown.path.split('/').at(-1)) })),
       el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),
-      facts([[t('script.licence'), manifest.licence], [t('script.authors'), [manifest.authors ?? []].flat().join(', ')], [t('script.package'), short(source.id)]]),
+      facts([[t('script.licence'), manifest.licence], [t('script.authors'), authorsOf(manifest)], [t('script.package'), short(source.id)]]),
       tabs, code, el('p', { class: 'row' }, everything(page)));
   }
   return panel;
