@@ -237,6 +237,11 @@ export class Client extends EventTarget {
     return scripts;
   }
 
+  /** What somebody owns; oneself, if nobody is named. @param {string} [owner] a key */
+  things(owner = this.identity.public) {
+    return this.inquiry.things(owner);
+  }
+
   /** @param {number} height @param {number} script */
   order(height, script) {
     return this.inquiry.order(height, script);

@@ -1,6 +1,7 @@
 // @ts-check
 /** Questions of people: who is here, what runs, who wrote it, and who decides. */
 import { variant } from '../wire/postcard.js';
+import { fromFx } from './acts.js';
 import { ActError } from './pending.js';
 import { archive, readPackage } from './packages.js';
 
@@ -42,6 +43,19 @@ export class Inquiry {
 
   scripts() {
     return this.ask('Scripts');
+  }
+
+  /** What somebody owns. @param {string} owner a key */
+  async things(owner) {
+    const things = await this.ask({ Things: { owner } });
+    return things.map((/** @type {any} */ thing) => {
+      const { x, y } = thing.position;
+      const scripts = thing.scripts.map((/** @type {[number, string]} */ [script, name]) => ({
+        script,
+        package: name,
+      }));
+      return { ...thing, x: fromFx(x), y: fromFx(y), scripts };
+    });
   }
 
   /** In which order a script got its events. @param {number} height @param {number} script */
