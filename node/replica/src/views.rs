@@ -32,6 +32,7 @@ use metatopia_types::{Certificate, Header, Height, PublicKey};
 use crate::ClientId;
 
 use self::{
+    bucket::Budget,
     frame::Updates,
     proofs::Proofs,
     stamps::Stamps,
@@ -61,6 +62,8 @@ struct Client {
     key: PublicKey,
     numbers: Numbers,
     watcher: Option<Watcher>,
+    /// What is left of its bytes while it does not watch: asking anew fills no bucket.
+    budget: Option<Budget>,
 }
 
 /// The views of all clients of one server.
@@ -107,9 +110,11 @@ impl Views {
         {
             return Err(ViewFault::TooManyTiles(watching.have.len()));
         }
-        let watcher = watching.map(|watching| Watcher::new(watching, self.turns_per_second));
-        let fresh = || Client { key, numbers: Numbers::default(), watcher: None };
-        self.clients.entry(client).or_insert_with(fresh).watcher = watcher;
+        let (numbers, turns) = (Numbers::default(), self.turns_per_second);
+        let fresh = || Client { key, numbers, watcher: None, budget: None };
+        let client = self.clients.entry(client).or_insert_with(fresh);
+        client.budget = client.watcher.as_ref().map(|watcher| watcher.budget).or(client.budget);
+        client.watcher = watching.map(|watching| Watcher::new(watching, client.budget, turns));
         Ok(())
     }
 
@@ -151,7 +156,7 @@ impl Views {
         };
         let proves = applied.height.0.is_multiple_of(PROOF_TURNS);
         let (mut frames, mut exact) = (Vec::new(), BTreeMap::new());
-        for (id, Client { key, numbers, watcher }) in &mut self.clients {
+        for (id, Client { key, numbers, watcher, .. }) in &mut self.clients {
             let Some(watcher) = watcher else { continue };
             let Some(frame) = watcher.view(&turn, key, numbers) else {
                 continue;
@@ -181,14 +186,14 @@ impl Views {
         let (mut frames, mut encoded) = (Vec::new(), BTreeMap::new());
         for (id, tiles) in &waiting.exact {
             let watcher = self.clients.get_mut(id).and_then(|client| client.watcher.as_mut());
-            let Some(watcher) = watcher.filter(|watcher| watcher.proving.is_open()) else {
+            let Some(watcher) = watcher.filter(|watcher| watcher.budget.proofs.is_open()) else {
                 continue;
             };
             // Most clients have the same tiles.
             let proof = || waiting.proof(of, header, certificate, tiles);
             let encode = || encode_server(&ServerMessage::ViewProof(Box::new(proof())));
             let frame: &Vec<u8> = encoded.entry(tiles).or_insert_with(encode);
-            watcher.spend_on_proof(frame.len());
+            watcher.budget.spend_on_proof(frame.len());
             frames.push((*id, frame.clone()));
         }
         frames

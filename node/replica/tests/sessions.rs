@@ -88,6 +88,26 @@ fn a_signed_hello_opens_a_session_that_may_submit_and_ask() {
 }
 
 #[test]
+fn an_open_session_may_watch_and_say_what_it_saw() {
+    let mut server = Server::new();
+    let watching = Watching {
+        bytes_per_second: 40_000,
+        turns_apart: 1,
+        proofs: true,
+        at: None,
+        have: vec![(TileName { x: -1, y: 2 }, Height(3))],
+    };
+    let view = ClientMessage::View(Some(watching.clone()));
+    server.connect(2);
+    assert_eq!(server.tell(2, &view), None, "not before the hello");
+
+    server.login(1, 1);
+    assert_eq!(server.tell(1, &view), Some(Demand::View(Some(Box::new(watching)))));
+    assert_eq!(server.tell(1, &ClientMessage::Seen { number: 7 }), Some(Demand::Seen(7)));
+    assert_eq!(server.tell(1, &ClientMessage::View(None)), Some(Demand::View(None)));
+}
+
+#[test]
 fn a_hello_for_another_challenge_server_or_key_is_refused() {
     for change in [
         |c: &mut Challenge| c.nonce[0] ^= 1,

@@ -19,6 +19,13 @@ impl Bucket {
         Self { bytes_per_second, turns_per_second, filled }
     }
 
+    /// The same with another rate: what is in it stays, as far as it has room.
+    pub(super) fn at_rate(self, bytes_per_second: u32) -> Self {
+        let bytes_per_second = i64::from(bytes_per_second);
+        let filled = self.filled.min(bytes_per_second * self.turns_per_second);
+        Self { bytes_per_second, filled, ..self }
+    }
+
     /// A turn passed.
     pub(super) fn turn(&mut self) {
         let most = self.bytes_per_second * self.turns_per_second;
@@ -42,6 +49,49 @@ impl Bucket {
     }
 }
 
+/// What of the bytes of a client at most goes to `near`, and to proofs: a quarter each.
+const SHARE: u32 = 4;
+
+/// The buckets of one client.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    /// For everything.
+    pub(super) all: Bucket,
+    /// For the own avatar and what it touches, while their tiles wait.
+    pub(super) near: Bucket,
+    /// For proofs.
+    pub(super) proofs: Bucket,
+}
+
+impl Budget {
+    /// Full buckets.
+    pub(super) fn new(bytes_per_second: u32, turns_per_second: u32) -> Self {
+        let share = Bucket::new(bytes_per_second / SHARE, turns_per_second);
+        let all = Bucket::new(bytes_per_second, turns_per_second);
+        Self { all, near: share, proofs: share }
+    }
+
+    /// The same at another rate.
+    pub(super) fn at_rate(self, bytes_per_second: u32) -> Self {
+        let share = bytes_per_second / SHARE;
+        let (near, proofs) = (self.near.at_rate(share), self.proofs.at_rate(share));
+        Self { all: self.all.at_rate(bytes_per_second), near, proofs }
+    }
+
+    /// A turn passed.
+    pub(super) fn turn(&mut self) {
+        self.all.turn();
+        self.near.turn();
+        self.proofs.turn();
+    }
+
+    /// Takes the bytes of a proof out.
+    pub(super) fn spend_on_proof(&mut self, bytes: usize) {
+        self.proofs.spend(bytes);
+        self.all.spend(bytes);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +108,17 @@ mod tests {
         assert_eq!((bucket.bytes(), bucket.is_open()), (50, true));
         (0..100).for_each(|_| bucket.turn());
         assert_eq!(bucket.bytes(), 1_000);
+    }
+
+    #[test]
+    fn another_rate_gives_nothing_at_once_and_forgives_nothing() {
+        let mut bucket = Bucket::new(1_000, 20);
+        assert_eq!(bucket.at_rate(9_000).bytes(), 1_000);
+        assert_eq!(bucket.at_rate(100).bytes(), 100);
+        bucket.spend(1_500);
+        let mut faster = bucket.at_rate(9_000);
+        assert!(!faster.is_open());
+        (0..2).for_each(|_| faster.turn());
+        assert_eq!(faster.bytes(), 400);
     }
 }

@@ -8,7 +8,7 @@ use metatopia_sim::{Tile, World};
 use metatopia_types::{Emote, Height, Movement, ObjectId, PublicKey, wire};
 
 use super::{
-    bucket::Bucket,
+    bucket::Budget,
     frame::{Encoded, Updates, encode_view},
     sight::{Copied, Sight, Watched},
     stamps::Stamps,
@@ -40,9 +40,6 @@ pub const FAR_REACH: i32 = 4;
 /// from a server that is ahead.
 const AHEAD_MAX: u64 = 200;
 
-/// What of the bytes of a client at most goes to `near`, and to proofs: a quarter each.
-const SHARE: u32 = 4;
-
 /// What all clients are shown of one turn, worked out once.
 pub(super) struct Turn<'a> {
     pub(super) world: &'a World,
@@ -60,9 +57,7 @@ pub(super) struct Watcher {
     turns_apart: u64,
     pub(super) proofs: bool,
     at: Option<Vec2>,
-    all: Bucket,
-    near: Bucket,
-    pub(super) proving: Bucket,
+    pub(super) budget: Budget,
     sight: Sight,
     left: Vec<TileName>,
     /// Big things that were told about, and when.
@@ -89,9 +84,11 @@ struct Urgent {
 }
 
 impl Watcher {
-    pub(super) fn new(watching: &Watching, turns_per_second: u32) -> Self {
+    /// Within the budget that the client had before, at the rate that it wants now.
+    pub(super) fn new(watching: &Watching, before: Option<Budget>, turns_per_second: u32) -> Self {
         let bytes =
             watching.bytes_per_second.clamp(*BYTES_PER_SECOND.start(), *BYTES_PER_SECOND.end());
+        let budget = before.unwrap_or_else(|| Budget::new(bytes, turns_per_second)).at_rate(bytes);
         let mut sight = Sight::default();
         for (tile, height) in &watching.have {
             let tile = Tile { x: i64::from(tile.x), y: i64::from(tile.y) };
@@ -102,9 +99,7 @@ impl Watcher {
             turns_apart: u64::from(watching.turns_apart.max(1)),
             proofs: watching.proofs,
             at: watching.at,
-            all: Bucket::new(bytes, turns_per_second),
-            near: Bucket::new(bytes / SHARE, turns_per_second),
-            proving: Bucket::new(bytes / SHARE, turns_per_second),
+            budget,
             sight,
             left: Vec::new(),
             far: BTreeMap::new(),
@@ -112,12 +107,6 @@ impl Watcher {
             far_told: Height(0),
             charged: 0,
         }
-    }
-
-    /// Takes the bytes of a proof off what may be sent.
-    pub(super) fn spend_on_proof(&mut self, bytes: usize) {
-        self.proving.spend(bytes);
-        self.all.spend(bytes);
     }
 
     /// Tiles of which the client has exactly what they are now.
@@ -133,9 +122,7 @@ impl Watcher {
         key: &PublicKey,
         numbers: &mut Numbers,
     ) -> Option<Vec<u8>> {
-        for bucket in [&mut self.all, &mut self.near, &mut self.proving] {
-            bucket.turn();
-        }
+        self.budget.turn();
         let unseen = numbers.sent - numbers.seen;
         if unseen >= UNSEEN_MAX || !turn.height.0.is_multiple_of(self.turns_apart) {
             return None;
@@ -162,7 +149,7 @@ impl Watcher {
         };
         let frame = encode_view(view, &tiles);
         // Tiles and what is far were taken off one by one.
-        self.all.spend(frame.len().saturating_sub(core::mem::take(&mut self.charged)));
+        self.budget.all.spend(frame.len().saturating_sub(core::mem::take(&mut self.charged)));
         Some(frame)
     }
 
@@ -170,14 +157,14 @@ impl Watcher {
     fn tell(&mut self, turn: &Turn<'_>, center: Vec2) -> (Vec<Encoded>, Vec<Vec<u8>>) {
         let (mut tiles, mut far, mut bytes) = (Vec::new(), Vec::new(), 0);
         for Urgent { tile, .. } in self.urgent(turn, center) {
-            if !self.all.is_open() || bytes >= VIEW_BYTES_MAX {
+            if !self.budget.all.is_open() || bytes >= VIEW_BYTES_MAX {
                 break;
             }
             let Some(tile) = tile else {
                 far = self.tell_far(turn, center);
                 continue;
             };
-            let room = self.all.bytes();
+            let room = self.budget.all.bytes();
             let Some(watched) = self.sight.tiles.get_mut(&tile) else {
                 continue;
             };
@@ -192,7 +179,7 @@ impl Watcher {
     }
 
     fn charge(&mut self, bytes: usize) {
-        self.all.spend(bytes);
+        self.budget.all.spend(bytes);
         self.charged += bytes;
     }
 
@@ -255,7 +242,8 @@ impl Watcher {
         self.far.retain(|_, told| told.plus(FAR_TURNS_MAX) > turn.height);
         let mut entries = Vec::new();
         for (_, id) in due {
-            let Some((_, entry)) = turn.world.entry(id).filter(|_| self.all.is_open()) else {
+            let Some((_, entry)) = turn.world.entry(id).filter(|_| self.budget.all.is_open())
+            else {
                 continue;
             };
             self.charge(entry.len());
@@ -272,7 +260,7 @@ impl Watcher {
             let watched = self.sight.tiles.get(&tile).filter(|tile| tile.waiting.is_some())?;
             Some((tile, watched.copy.filter(|copy| id <= copy.through)?))
         };
-        let Some(me) = me.filter(|me| self.near.is_open() && waits(*me).is_some()) else {
+        let Some(me) = me.filter(|me| self.budget.near.is_open() && waits(*me).is_some()) else {
             return Vec::new();
         };
         let touching = turn.world.touching(me).into_iter().take(NEAR_MAX);
@@ -283,7 +271,7 @@ impl Watcher {
                 Some((id, turn.stamps.movement(turn.world, tile, id, copy.height)?))
             })
             .collect();
-        self.near.spend(wire::encode(&near).len());
+        self.budget.near.spend(wire::encode(&near).len());
         near
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_protocol::TileName;
+use metatopia_protocol::{ServerMessage, TileName, decode_server};
 use metatopia_replica::views::NEAR_MAX;
 use metatopia_sim::TileEntry;
-use metatopia_types::{Act, Emote, Movement};
+use metatopia_types::{Act, Emote, Height, Movement, Sign};
 use proptest::prelude::*;
 
 use crate::{
     person::Person,
-    town::{Town, at},
+    town::{Town, at, key},
 };
 
 /// What may happen in a turn.
@@ -218,6 +218,59 @@ fn no_client_gets_more_than_its_bytes_and_one_second_and_one_update_in_advance()
         let wanted = u64::from(budget) * 30;
         assert!(budget > 8_000 || person.bytes as u64 * 10 > wanted * 7, "{}", person.bytes);
     }
+}
+
+#[test]
+fn asking_to_watch_anew_gives_no_bytes() {
+    let mut town = Town::new(600, &[0]);
+    let mut person = Person::new(1, 10_000);
+    person.watching.at = Some(at(0, 0));
+    person.enter(&mut town, 0, 1);
+    for turn in 0..40_u64 {
+        let frames = town.play();
+        person.deliver(&frames);
+        person.read(&mut town, 100);
+        assert!(person.bytes as u64 <= 10_000 + 500 * (turn + 1) + 12_000, "{}", person.bytes);
+        person.copies.clear();
+        person.watching.have.clear();
+        let views = &mut town.servers[0].views;
+        let key = key(1).public();
+        if turn % 3 == 0 {
+            views.watch(person.client, key, None).expect("nothing is wrong with that");
+        }
+        views.watch(person.client, key, Some(&person.watching)).expect("it has nothing");
+    }
+    assert!(person.bytes > 10_000);
+}
+
+#[test]
+fn copies_of_heights_far_ahead_are_not_waited_for() {
+    let mut town = Town::new(50, &[0]);
+    let mut person = Person::new(1, 400_000);
+    person.watching.at = Some(at(0, 0));
+    person.watching.have = vec![
+        (TileName { x: 0, y: -1 }, Height(60)),
+        (TileName { x: -1, y: -1 }, Height(u64::MAX)),
+        (TileName { x: 0, y: 1 }, Height(0)),
+    ];
+    let views = &mut town.servers[0].views;
+    views.watch(person.client, key(1).public(), Some(&person.watching)).expect("few tiles");
+    let mut told: BTreeMap<TileName, Vec<(Height, Option<Height>)>> = BTreeMap::new();
+    for _ in 0..80 {
+        for (client, frame) in town.play().remove(0) {
+            if let Ok(ServerMessage::View(view)) = decode_server(&frame) {
+                town.servers[0].views.seen(client, view.number).expect("it was sent");
+                for update in &view.tiles {
+                    told.entry(update.tile).or_default().push((view.height, update.since));
+                }
+            }
+        }
+    }
+    let first = |x: i32, y: i32| *told[&TileName { x, y }].first().expect("it was told about");
+    let (height, since) = first(0, -1);
+    assert!(height > Height(60) && since == Some(Height(60)), "waited for: {height}");
+    assert_eq!(first(-1, -1), (Height(1), None), "not waited for");
+    assert_eq!(first(0, 1).1, Some(Height(0)), "known from the start");
 }
 
 #[test]
