@@ -154,7 +154,12 @@ pub extern "C" fn prover_new(name: u32) -> u32 {
 /// See [`Prover::begin`]; 1 keeps the copies.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn prover_begin(handle: u32, keep: u32) -> u32 {
-    run(|_| with_prover(handle, |prover| Ok(prover.begin(keep == 1))).map(|()| Vec::new()))
+    run(|_| {
+        with_prover(handle, |prover| {
+            prover.begin(keep == 1);
+            Ok(Vec::new())
+        })
+    })
 }
 
 /// See [`Prover::frame`].

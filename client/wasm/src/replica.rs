@@ -33,7 +33,7 @@ enum Stage {
     /// A snapshot is asked for.
     Offer,
     /// It is fetched.
-    Parts(Download),
+    Parts(Box<Download>),
     /// Turns are applied.
     Following(Box<Follower>),
 }
@@ -149,7 +149,7 @@ impl Replica {
             }
             Err(distrust) => return Err(Fault::new("snapshot", distrust)),
         }
-        self.stage = Stage::Parts(Download::new(offer)?);
+        self.stage = Stage::Parts(Box::new(Download::new(offer)?));
         Ok(())
     }
 

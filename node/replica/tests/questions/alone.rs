@@ -72,11 +72,12 @@ fn config(genesis: &Genesis) -> Config {
 impl Alone {
     pub(crate) fn begin() -> Self {
         let genesis = genesis();
-        let world = World::genesis(&genesis, &tools()).unwrap();
-        let set = world.validators(Height(1)).unwrap();
+        let world = World::genesis(&genesis, &tools()).expect("a genesis");
+        let set = world.validators(Height(1)).expect("the first set");
         let base = Base::genesis(Millis(0), world.root(), set);
         let now = Now { monotonic: Duration::ZERO, wall: Millis(1_700_000_000_000) };
-        let replica = Replica::open(config(&genesis), base, world, [], [], now).unwrap();
+        let replica =
+            Replica::open(config(&genesis), base, world, [], [], now).expect("a log of its own");
         Self::around(replica, now, Vec::new(), None)
     }
 
@@ -89,10 +90,11 @@ impl Alone {
     /// The same server, started anew from its last snapshot.
     pub(crate) fn again(self) -> Self {
         let snapshot = self.snapshot.expect("it ran for long enough");
-        let (base, world) = decode_snapshot(&snapshot, &tools()).unwrap();
+        let (base, world) = decode_snapshot(&snapshot, &tools()).expect("its own");
         let config = config(&genesis());
         let records = self.log.clone();
-        let replica = Replica::open(config, base, world, [], records, self.now).unwrap();
+        let replica =
+            Replica::open(config, base, world, [], records, self.now).expect("a log of its own");
         Self::around(replica, self.now, self.log, Some(snapshot))
     }
 
@@ -107,7 +109,7 @@ impl Alone {
             let deadline = self.replica.deadline().expect("a server alone waits only for time");
             let ahead = deadline.saturating_sub(self.now.monotonic);
             self.now.monotonic = deadline;
-            let ahead = u64::try_from(ahead.as_millis()).unwrap() + 1;
+            let ahead = u64::try_from(ahead.as_millis()).expect("a short while") + 1;
             self.now.wall = Millis(self.now.wall.0 + ahead);
             self.handle(Input::Wake);
         }
@@ -122,7 +124,7 @@ impl Alone {
         while let Some(effect) = self.replica.poll() {
             let input = match effect {
                 Effect::Append { payload, .. } => {
-                    self.log.push(Record::decode(&payload).unwrap());
+                    self.log.push(Record::decode(&payload).expect("its own record"));
                     continue;
                 }
                 Effect::Sync(position) => Input::Synced(position),

@@ -35,9 +35,9 @@ fn check(server: &mut Alone, offer: &SnapshotOffer) -> World {
     assert_eq!(offer.header.height, offer.height.plus(ROOT_LAG));
     assert_eq!(offer.certificate.header, offer.header.id());
     let bytes = fetch(server, offer);
-    let world = World::from_snapshot(&bytes, offer.header.root, &tools()).unwrap();
+    let world = World::from_snapshot(&bytes, offer.header.root, &tools()).expect("that state");
     assert_eq!((world.height(), world.sim()), (offer.height, server.sim));
-    let set = world.validators(offer.header.height).unwrap();
+    let set = world.validators(offer.header.height).expect("known");
     assert_eq!(offer.certificate.verify(server.sim, set, &Ed25519), Ok(()));
     world
 }

@@ -1,0 +1,73 @@
+// How fast the module is, in this engine:
+//   .ci/module
+//   cargo run --release -p metatopia-wasm --example history -- target/module/history.bin
+//   node client/wasm/tests/measure.mjs
+import { readFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+
+import { Module } from "../../web/prove/module.js";
+
+const TURN_MS = 50;
+const file = (name) => readFile(new URL(`../../../target/module/${name}`, import.meta.url));
+const say = (what, found, bound) => console.log(`${what.padEnd(46)}${found.padEnd(22)}${bound}`);
+
+/** Processor time of this process, all its threads, in milliseconds. */
+const spent = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
+const wasm = await file("metatopia.wasm");
+const packed = gzipSync(wasm, { level: 9 }).length;
+say("module", `${(wasm.length / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB gz`, "<= 1.5 MB gz");
+
+// Proofs: a session that sees every turn of the plaza, every fourth of them proved.
+const lines = (await file("frames.jsonl")).toString().trim().split("\n").map((l) => JSON.parse(l));
+const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
+const start = lines.findIndex(({ do: what }) => what === "prover");
+const end = lines.findIndex(({ do: what }, at) => what === "prover" && at > start);
+const session = lines.slice(start + 1, end);
+const frames = session.filter(({ do: what }) => what === "frame").map(({ frame }) => bytes(frame));
+const proofs = session.flatMap(({ events }) => events ?? []).length;
+const module = await Module.of(wasm);
+const genesis = bytes(lines[start].genesis);
+const [ROUNDS, WARM] = [20, 5];
+let begin = 0;
+for (let round = -WARM; round < ROUNDS; round++) {
+  if (round === 0) begin = spent();
+  const prover = module.prover(genesis, lines[start].sim);
+  for (const frame of frames) prover.frame(frame);
+  prover.free();
+}
+const views = (frames.length - proofs) * ROUNDS;
+const share = (spent() - begin) / (views * TURN_MS);
+say("proofs, every turn of 20 a second seen", `${(100 * share).toFixed(2)} % of a core`, "<= 5 %");
+
+// Looking ahead, by the last view of that session.
+const prover = module.prover(genesis, lines[start].sim);
+for (const frame of frames) prover.frame(frame);
+const walk = { heading: [2 ** 32, 0], changes: [], ticks: 12 };
+const CALLS = 2_000;
+for (let call = 0; call < CALLS; call++) prover.predict(walk);
+begin = spent();
+for (let call = 0; call < CALLS; call++) prover.predict(walk);
+say("12 ticks ahead", `${((spent() - begin) / CALLS).toFixed(3)} ms a call`, "< 0.5 ms");
+prover.free();
+
+// A replay of ten minutes.
+const history = await file("history.bin");
+const pieces = [];
+for (let at = 0; at < history.length; ) {
+  const length = history.readUInt32LE(at);
+  pieces.push(history.subarray(at + 4, at + 4 + length));
+  at += 4 + length;
+}
+const facts = JSON.parse(pieces[0].toString());
+const replica = module.replica(pieces[1], facts.sim, "genesis");
+begin = spent();
+const clock = performance.now();
+for (const frame of pieces.slice(2)) replica.frame(frame);
+const [cpu, wall] = [(spent() - begin) / 1_000, (performance.now() - clock) / 1_000];
+if (replica.status().root !== facts.root) throw new Error("the replay came to another root");
+say(`replay of ${facts.turns} turns`, `${cpu.toFixed(1)} s, wall ${wall.toFixed(1)} s`, "<= 20 s");
+say("against a native release build", `${(cpu / facts.native_s).toFixed(2)} times`, "<= 2.5 times");
