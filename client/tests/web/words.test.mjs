@@ -59,6 +59,19 @@ test('each rule that can refuse an act has words', async () => {
   for (const code of refusals) assert.ok(has(`no.${code}`), `no words for ${code}`);
 });
 
+test('each code of the client has words', async () => {
+  let found = 0;
+  for (const folder of ['core/', 'prove/']) {
+    for (const name of await readdir(new URL(folder, WEB))) {
+      const text = await readFile(new URL(`${folder}${name}`, WEB), 'utf8');
+      const codes = [...text.matchAll(/(?:ActError|leave|end|ended\?\.|stop)\('([A-Za-z-]+)'\)/g)].map(([, code]) => code);
+      found += codes.length;
+      for (const code of codes) assert.ok(has(`no.${code}`), `${folder}${name}: no words for ${code}`);
+    }
+  }
+  assert.ok(found > 8, `only ${found} were found`);
+});
+
 test('what has no words is told as it is', () => {
   assert.equal(refusal('SomethingNew'), 'something new');
   assert.equal(why(new Error('odd.')), 'odd');

@@ -62,7 +62,7 @@ function bytes(n) {
 /** @param {import('../main.js').Page} page */
 function replicaBox(page) {
   const { client } = page;
-  const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => client.setReplica(toggle.checked) } });
+  const toggle = el('input', { type: 'checkbox', role: 'switch', on: { change: () => Promise.resolve(client.setReplica(toggle.checked)).catch((error) => page.toasts.say(t('failed', { why: why(error) }), 'bad')) } });
   const phase = el('p', { class: 'replica-phase', role: 'status' });
   const height = el('dd');
   const own = el('dd', { class: 'hex' });
