@@ -154,10 +154,11 @@ export class Page {
         this.drawing = false;
         return;
       }
+      // Asked for first: a frame that fails is not the last one.
+      requestAnimationFrame(frame);
       this.picture.me = this.client.me;
       this.renderer.draw(this.picture, now);
       this.minimap.draw(this.picture, this.renderer.camera, this.renderer.paved, now);
-      requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
   }

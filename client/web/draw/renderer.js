@@ -35,6 +35,9 @@ const REST_MS = 400;
 const SPRITE_METRES = 7;
 const SPRITES_MAX = 1500;
 
+/** Half the length in metres from which a wall encloses a place. */
+const WALL_METRES = 4;
+
 /** Lamps at dusk, those of things first. */
 const LAMPS_MAX = 14;
 
@@ -120,8 +123,6 @@ export class Renderer {
   place(/** @type {Picture} */ picture, /** @type {number} */ now) {
     const view = this.camera.view(2);
     this.placed = [];
-    /** @type {{west: number, south: number, east: number, north: number} | null} */
-    let paved = null;
     for (const [id, thing] of picture.sight.objects) {
       let at = picture.sight.at(id, now);
       if (!at) continue;
@@ -131,22 +132,25 @@ export class Renderer {
         at = { ...held, vx: 0, vy: 0 };
         shown = { ...thing, hx: held.hx, hy: held.hy };
       }
-      if (thing.kind === 'wall' && Math.max(thing.hx, thing.hy) > 4) {
-        const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [thing.hy, thing.hx] : [thing.hx, thing.hy];
-        paved ??= { west: at.x, south: at.y, east: at.x, north: at.y };
-        paved.west = Math.min(paved.west, at.x - w);
-        paved.east = Math.max(paved.east, at.x + w);
-        paved.south = Math.min(paved.south, at.y - h);
-        paved.north = Math.max(paved.north, at.y + h);
-      }
+      if (thing.kind === 'wall' && thing.owner === null && Math.max(thing.hx, thing.hy) > WALL_METRES) this.enclose(thing, at);
       const reach = thing.round ? thing.hx : Math.hypot(thing.hx, thing.hy);
       if (at.x + reach < view.west || at.x - reach > view.east) continue;
       if (at.y + reach < view.south || at.y - reach > view.north) continue;
       this.placed.push({ id, thing: shown, at, x: this.camera.sx(at.x), y: this.camera.sy(at.y) });
     }
-    this.paved = paved;
     this.placed.sort((a, b) => b.at.y - a.at.y || a.id - b.id);
     if (this.rests.size > picture.sight.objects.size + 64) this.forget(picture.sight.objects);
+  }
+
+  /**
+   * Long walls of the sim's own enclose what is paved; also those that are out of sight by now.
+   * @param {any} wall @param {{x: number, y: number, angle: number}} at
+   */
+  enclose(wall, at) {
+    const [w, h] = Math.abs(Math.sin(at.angle)) > 0.7 ? [wall.hy, wall.hx] : [wall.hx, wall.hy];
+    const { west, south, east, north } = this.paved ?? { west: at.x, south: at.y, east: at.x, north: at.y };
+    if (this.paved && at.x - w >= west && at.x + w <= east && at.y - h >= south && at.y + h <= north) return;
+    this.paved = { west: Math.min(west, at.x - w), east: Math.max(east, at.x + w), south: Math.min(south, at.y - h), north: Math.max(north, at.y + h) };
   }
 
   /** @param {Map<number, unknown>} objects */
