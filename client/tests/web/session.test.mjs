@@ -202,7 +202,7 @@ test('garbage, another world, silence and a goodbye end a connection', () => {
   for (const [spoil, why] of [
     [(stage) => stage.session.frame(Uint8Array.of(99)), 'bad-frame'],
     [(stage) => stage.say({ Challenge: { ...stage.challenge, sim: digest } }), 'other-sim'],
-    [(stage) => stage.pass(7_000), 'silent'],
+    [(stage) => [1_100, 1_100, 1_100].forEach((ms) => stage.pass(ms)), 'silent'],
     [(stage) => stage.say({ Goodbye: 'Stopping' }), 'Stopping'],
   ]) {
     const stage = new Stage().connect();
@@ -219,6 +219,17 @@ test('more acts or questions than may be under way are refused before they cost 
   }
   await assert.rejects(stage.session.submit('Heartbeat'), { code: 'TooManyPending' });
   await assert.rejects(stage.session.ask('Players'), { code: 'Busy' });
+});
+
+test('a tab that slept asks once more before it leaves its server', () => {
+  const stage = new Stage().connect();
+  stage.pass(60_000);
+  assert.notEqual(stage.told.at(-1)[0], 'ended');
+  assert.equal(stage.take('Ping').length, 2);
+  stage.pass(300);
+  assert.notEqual(stage.told.at(-1)[0], 'ended');
+  stage.pass(300);
+  assert.deepEqual(stage.told.at(-1), ['ended', 'silent']);
 });
 
 test('round trips are measured by pings', () => {

@@ -15,9 +15,11 @@ import { Rate, RoundTrip } from './gauges.js';
 const VALID_FOR = 600;
 /** Questions under way. */
 const QUESTIONS_MAX = 256;
-const PING_MS = 2_000;
-/** A server that says nothing for this long is gone. */
-const SILENCE_MS = 6_000;
+const PING_MS = 1_000;
+/** A server that says nothing for this long, not even to a ping, is gone. */
+const SILENCE_MS = 2_500;
+/** It has this long for its first words. */
+const GREETING_MS = 5_000;
 
 /**
  * What a session tells.
@@ -67,6 +69,7 @@ export class Session {
     this.nextQuestion = 1;
     this.nextPing = 0;
     this.heardAt = 0;
+    this.pingedAt = 0;
     /** @type {Map<number, Asked>} */
     this.questions = new Map();
     /** @type {((frame: Uint8Array) => void)|null} */
@@ -144,16 +147,28 @@ export class Session {
   /** What is due at this time; call it some times a second, and with each frame. */
   tick() {
     const now = this.now();
-    if (this.out !== null && now - this.heardAt > SILENCE_MS) {
+    if (this.#isSilent(now)) {
       this.ears.ended?.('silent');
       return;
     }
     if (!this.open) return;
     if (now >= this.nextPing) {
       this.nextPing = now + PING_MS;
+      this.pingedAt = now;
       this.#send({ Ping: { token: this.roundTrip.begin(now) } });
     }
     this.pending.tick(now, this.height);
+  }
+
+  /**
+   * Is the server gone? A tab that slept asks once more before it says so.
+   * @param {number} now
+   */
+  #isSilent(now) {
+    if (this.out === null) return false;
+    if (!this.open) return now - this.heardAt > GREETING_MS;
+    const unanswered = this.pingedAt > this.heardAt && now - this.pingedAt > PING_MS / 2;
+    return unanswered && now - this.heardAt > SILENCE_MS;
   }
 
   /** A frame from the server. @param {Uint8Array} frame */
