@@ -160,6 +160,8 @@ const WORDS = {
 
   'thing.kind': 'Kind',
   'thing.owner': 'Owner',
+  'thing.author': 'Made by',
+  'thing.parent': 'A copy of',
   'thing.where': 'Where',
   'thing.where.value': '{x} m east, {y} m north',
   'thing.size': 'Size',
@@ -212,6 +214,9 @@ const WORDS = {
   'build.intro': 'Choose something, then click where it shall stand. Arrow keys and Enter work too. Escape ends it.',
   'build.undo': 'Undo my last act (Ctrl+Z)',
   'build.color': 'Colour',
+  'build.mine': 'What is yours',
+  'build.mine.one': '1 thing',
+  'build.mine.count': '{n} things',
   'build.turn': 'Turn (R)',
   'build.placing': 'Click or tap where it shall stand',
   'build.place': 'Place (Enter)',

@@ -288,6 +288,9 @@ export class Client extends EventTarget {
   async allSource() {
     return { archive: new Blob(['tar']), list: [{ id: hex(31), name: 'door', verified: true }, { id: hex(32), name: 'turntable', verified: true }] };
   }
+  async things() {
+    return [...this.sight.objects.values()].filter((t) => t.owner === this.identity.public && !t.player).map((t) => ({ object: t.id, name: t.name, kind: t.kind, ...this.sight.at(t.id, performance.now()), scripts: [] }));
+  }
   async servers() {
     return [1, 2, 3, 4].map((n) => ({ server: hex(n), http: `http://127.0.0.1:${18400 + n}`, quic: `127.0.0.1:${9000 + n}`, rtt: n === 1 ? 12 : 10 + n * 7, here: n === 1, voting: true }));
   }

@@ -1,8 +1,8 @@
 // @ts-check
 /** The palette of things to place. */
 
-import { t } from '../strings.js';
-import { button, el, field, fromHex, toHex } from './dom.js';
+import { t, why } from '../strings.js';
+import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
 
 /** What there is to choose from; kinds are also how they are drawn. */
 const PALETTE = [
@@ -15,6 +15,9 @@ const PALETTE = [
   { id: 'ball', kind: 'ball', w: 0.6, h: 0.6, round: true, movable: true, color: 0xe8e8ff },
   { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
 ];
+
+/** Milliseconds between two questions for what one owns. */
+const ASK_MS = 4000;
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
@@ -51,9 +54,36 @@ export function buildPanel(page) {
     });
     return made;
   });
+  const mine = owned(page);
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), el('div', { class: 'build-grid' }, ...items),
     el('div', { class: 'grid' }, field(t('build.color'), color)),
     el('p', { class: 'row' },
-      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })));
-  return { body, hide: () => !page.narrow() && page.tools.cancel() };
+      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), mine.element);
+  return { body, show: mine.load, update: mine.update, hide: () => !page.narrow() && page.tools.cancel() };
+}
+
+/** What somebody owns, wherever it is. @param {import('../main.js').Page} page */
+function owned(page) {
+  const state = el('p', { class: 'quiet', role: 'status' });
+  const list = el('ul', { class: 'people' });
+  let asked = 0;
+
+  async function load() {
+    asked = performance.now();
+    try {
+      const things = await page.client.things();
+      put(state, t(things.length === 1 ? 'build.mine.one' : 'build.mine.count', { n: things.length }));
+      if (!list.contains(document.activeElement)) fill(list, ...things.map(row));
+    } catch (error) {
+      put(state, t('failed', { why: why(error) }));
+    }
+  }
+
+  function row(/** @type {any} */ { object, name, x, y }) {
+    const seen = page.client.sight.objects.has(object);
+    return el('li', null, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
+      seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
+  }
+  const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);
+  return { element, load, update: () => performance.now() - asked > ASK_MS && load() };
 }

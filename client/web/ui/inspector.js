@@ -60,7 +60,9 @@ export function thingPanel(page) {
     const size = thing.round ? t('thing.size.disc', { w: metres(thing.hx * 2) }) : t('thing.size.box', { w: metres(thing.hx * 2), h: metres(thing.hy * 2) });
     const rows = facts([
       [t('thing.kind'), el('span', null, swatch, thing.kind)],
-      thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), owner(page, thing)],
+      thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), nameOf(page, thing.owner)],
+      [t('thing.author'), thing.player || !thing.author ? null : nameOf(page, thing.author)],
+      [t('thing.parent'), thing.parent === null || thing.parent === undefined ? null : original(page, thing.parent)],
       [t('thing.says'), thing.text || null],
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
@@ -95,12 +97,18 @@ export function thingPanel(page) {
   return panel;
 }
 
-/** @param {import('../main.js').Page} page @param {any} thing */
-function owner(page, thing) {
-  if (!thing.owner) return t('nobody');
-  if (thing.owner === page.identity?.public) return t('you');
-  for (const other of page.client.sight.objects.values()) if (other.player === thing.owner) return other.name;
-  return short(thing.owner);
+/** Who a key is, as far as it can be seen. @param {import('../main.js').Page} page @param {string | null} key */
+function nameOf(page, key) {
+  if (!key) return t('nobody');
+  if (key === page.identity?.public) return t('you');
+  for (const other of page.client.sight.objects.values()) if (other.player === key) return other.name;
+  return short(key);
+}
+
+/** What a thing is a copy of. @param {import('../main.js').Page} page @param {number} id */
+function original(page, id) {
+  const thing = page.client.sight.objects.get(id);
+  return thing ? button({ text: `${thing.name} (#${id})`, class: 'small', click: () => page.select(id) }) : `#${id}`;
 }
 
 /** @param {number | bigint | null | undefined} n */
