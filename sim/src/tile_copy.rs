@@ -5,11 +5,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_physics::{Body, OutOfRange, limits::BODIES_MAX};
-use metatopia_types::{Digest, LeafKey, Movement, ObjectId, leaf_hash, wire};
+use metatopia_physics::{
+    Body, OutOfRange,
+    limits::{BODIES_MAX, BODY_BYTES_MAX},
+};
+use metatopia_scripting::limits::SIGN_BYTES_MAX;
+use metatopia_types::{
+    Digest, LeafKey, Movement, ObjectId, leaf_hash, limits::NAME_BYTES_MAX, wire,
+};
 
 use crate::{
     leaves::{shelf_key, tile_shelf},
+    limits::SCRIPTS_PER_OBJECT_MAX,
     object::{Object, Tile, object_key},
     shelf::Shelf,
 };
@@ -19,6 +26,12 @@ pub const TILE_ENTRIES_MAX: usize = BODIES_MAX;
 
 /// Bytes of one encoded entry of a tile. The longest that a world makes is about 1 KiB.
 pub const TILE_ENTRY_BYTES_MAX: usize = 4 * 1_024;
+
+const _: () = assert!(
+    TILE_ENTRY_BYTES_MAX
+        > 2 * NAME_BYTES_MAX + SIGN_BYTES_MAX + SCRIPTS_PER_OBJECT_MAX * 10 + BODY_BYTES_MAX + 128,
+    "kind, name, text, scripts and body of any object fit, with two keys and the lengths"
+);
 
 /// Bytes of all entries of one copy, each counted as it came.
 pub const TILE_BYTES_MAX: usize = 4 * 1_024 * 1_024;
