@@ -1,6 +1,6 @@
 //! The client's end of a session with a node's [gateway](crate::gateway).
 //!
-//! [`connect`] accepts one certificate, named by its hash, and waits for the server to speak: the
+//! [`connect`] accepts certificates that are named by their hashes, and waits for the server to speak: the
 //! first frame is there when it returns, or on its way. The two halves of a [`Carrier`] can be used
 //! from different tasks. What frames mean is not known here.
 
@@ -48,10 +48,8 @@ const READ_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// Whoever answers at this address has another certificate.
-    #[error("the server's certificate is {found}, not {expected}")]
+    #[error("the server's certificate is {found}, which it did not announce")]
     WrongCertificate {
-        /// What was asked for.
-        expected: CertificateHash,
         /// What was shown.
         found: CertificateHash,
     },
@@ -215,20 +213,21 @@ async fn why_closed(connection: &Connection) -> CarrierError {
     }
 }
 
-/// Connects to the gateway at `address`, if its certificate has the hash `certificate`.
+/// Connects to the gateway at `address`, if its certificate has one of these hashes: it announces
+/// the one in use and the one after it.
 ///
 /// # Errors
 /// See [`ConnectError`].
 pub async fn connect(
     address: SocketAddr,
-    certificate: CertificateHash,
+    certificates: &[CertificateHash],
 ) -> Result<Carrier, ConnectError> {
     let any: SocketAddr = match address {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
     let endpoint = Endpoint::client(any).map_err(|error| ConnectError::Socket(error.kind()))?;
-    let pin = Pin::new(certificate);
+    let pin = Pin::new(certificates);
     let connecting = endpoint
         .connect_with(config(&pin, ALPN), address, tls::NAME)
         .map_err(|_| ConnectError::Address(address))?;
@@ -269,7 +268,7 @@ pub(crate) fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
 
 fn refusal(error: ConnectionError, pin: &Pin) -> ConnectError {
     if let Some(found) = pin.mismatch() {
-        return ConnectError::WrongCertificate { expected: pin.expected(), found };
+        return ConnectError::WrongCertificate { found };
     }
     match error {
         ConnectionError::TimedOut => ConnectError::NoAnswer,

@@ -35,13 +35,19 @@ use std::{
 };
 
 use libp2p::Multiaddr;
+use metatopia_protocol::ADDRESS_BYTES_MAX;
 use serde::Deserialize;
 
-use crate::{gateway::GatewayLimits, http::Origins};
+use crate::{
+    gateway::GatewayLimits,
+    http::{Origin, Origins},
+};
 
+mod host_port;
 mod layer;
 mod peer;
 
+pub use host_port::{HostPort, ParseHostPortError};
 pub use layer::Layer;
 pub use peer::{ContactError, Peer};
 
@@ -179,8 +185,12 @@ pub struct Settings {
     pub http_listen: SocketAddr,
     /// Web origins, besides its own, whose pages may talk to this server. Default: none.
     pub http_origins: Origins,
+    /// The origin that others are told for HTTP. Default: from the address that is listened on.
+    pub announce_http: Option<Origin>,
     /// UDP address for clients. Default: 127.0.0.1:8081.
     pub client_listen: SocketAddr,
+    /// Host and port that others are told for QUIC. Default: as for HTTP.
+    pub announce_quic: Option<HostPort>,
     /// Clients at once. Default: 512.
     pub clients_max: u32,
     /// Clients at once from one address. Default: 128.
@@ -285,7 +295,9 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         node_key: layer.node_key.unwrap_or_else(|| data_dir.join("node.key")),
         http_listen: layer.http_listen.unwrap_or_else(|| loopback(8080)),
         http_origins: layer.http_origins.unwrap_or_default(),
+        announce_http: layer.announce_http,
         client_listen: layer.client_listen.unwrap_or_else(|| loopback(8081)),
+        announce_quic: layer.announce_quic,
         clients_max: layer.clients_max.unwrap_or(limits.clients_max),
         clients_per_ip_max: layer.clients_per_ip_max.unwrap_or(limits.clients_per_ip_max),
         p2p_listen,
@@ -294,6 +306,12 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         source_url: layer.source_url,
         data_dir,
     };
+    if let Some(origin) = &settings.announce_http
+        && origin.as_str().len() > ADDRESS_BYTES_MAX
+    {
+        let why = format!("longer than {ADDRESS_BYTES_MAX} bytes");
+        return Err(ConfigError::Value { key: "announce_http".into(), why });
+    }
     if settings.vote_key == settings.node_key {
         let why = "it is also the vote_key; a server needs two keys".to_owned();
         return Err(ConfigError::Value { key: "node_key".into(), why });

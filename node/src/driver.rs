@@ -8,8 +8,8 @@ use std::{
 use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
-use metatopia_protocol::{Answer, Question};
-use metatopia_replica::{Delivery, Effect, Input, Replica, Stage, Status};
+use metatopia_protocol::{Answer, Question, SignedEntrance};
+use metatopia_replica::{Announcement, Delivery, Effect, Input, Replica, Stage, Status};
 use metatopia_store::Snapshot;
 use metatopia_types::{ActId, Contact, Height, PublicKey, Root};
 use tokio::{
@@ -19,9 +19,10 @@ use tokio::{
 
 use crate::{
     applier,
+    certificates::Certificates,
     clock::Clock,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
-    http::{self, Query, RootUnknown},
+    http::{self, Allowed, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     storage::{self, Order, StorageError},
 };
@@ -31,6 +32,9 @@ pub const QUERIES_MAX: usize = 256;
 
 /// The status is published at least so often, also when no turn is decided.
 const PULSE: Duration = Duration::from_secs(1);
+
+/// The other servers are told where clients connect at least so often.
+const ANNOUNCE: Duration = Duration::from_secs(600);
 
 /// Acts whose way is being followed for the log; newer ones go unfollowed.
 const FOLLOWED_MAX: usize = 4_096;
@@ -71,6 +75,13 @@ pub struct Driver {
     pub applied: mpsc::Receiver<applier::Applied>,
     /// Questions that came by HTTP.
     pub queries: mpsc::Receiver<Query>,
+    /// What clients are shown; replaced in time.
+    pub certificates: Certificates,
+    /// Whose pages are let in: this learns of the other servers.
+    pub allowed: Allowed,
+    /// Where clients connect, but for the certificates: told to the other servers. Nothing if that
+    /// is not known.
+    pub entrance: Option<Announcement>,
     /// For whoever wants to know.
     pub status: watch::Sender<Option<http::Status>>,
     /// Where servers are, as this node's configuration says; else as the sim says.
@@ -83,7 +94,9 @@ struct Memory {
     peers: BTreeMap<PublicKey, PeerId>,
     servers: BTreeMap<PeerId, PublicKey>,
     up: BTreeMap<PublicKey, PeerId>,
-    replies: BTreeMap<u64, RootReply>,
+    replies: BTreeMap<u64, Reply>,
+    /// When the other servers were last told where clients connect, in monotonic time.
+    announced: Duration,
     next_token: u64,
     acts: BTreeMap<ActId, (tracing::Span, Instant)>,
     halted: Option<Halt>,
@@ -91,7 +104,12 @@ struct Memory {
     first_height: Option<Height>,
 }
 
-type RootReply = oneshot::Sender<Result<Root, RootUnknown>>;
+/// Who waits for an answer.
+#[derive(Debug)]
+enum Reply {
+    Root(oneshot::Sender<Result<Root, RootUnknown>>),
+    Servers(oneshot::Sender<Vec<SignedEntrance>>),
+}
 
 impl Driver {
     /// Runs until `stop` says so. Every effect is carried out before the next event is taken.
@@ -101,6 +119,10 @@ impl Driver {
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
         let mut memory = Memory::default();
         self.carry_out(&mut memory).await?;
+        if let Some(word) = self.word(&mut memory) {
+            self.replica.handle(self.clock.now(), word);
+            self.carry_out(&mut memory).await?;
+        }
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -131,7 +153,11 @@ impl Driver {
                     if let Some(status) = self.replica.status(self.clock.now()) {
                         self.publish(&mut memory, status);
                     }
-                    continue;
+                    let due = self.is_word_due(&memory);
+                    match due.then(|| self.word(&mut memory)).flatten() {
+                        Some(word) => word,
+                        None => continue,
+                    }
                 }
             };
             self.replica.handle(self.clock.now(), input);
@@ -141,6 +167,25 @@ impl Driver {
         self.carry_out(&mut memory).await?;
         self.gateway.shutdown().await;
         Ok(())
+    }
+
+    /// Must the other servers be told where clients connect: because the certificate was replaced, or
+    /// because it is time to say that it is still so?
+    fn is_word_due(&self, memory: &Memory) -> bool {
+        let now = self.clock.now();
+        let renewed = self.certificates.renew(now.wall).unwrap_or_else(|error| {
+            tracing::error!(%error, "the certificate for clients is not replaced");
+            false
+        });
+        renewed || now.monotonic >= memory.announced + ANNOUNCE
+    }
+
+    /// Where clients of this server connect now, to be told to the others.
+    fn word(&self, memory: &mut Memory) -> Option<Input> {
+        memory.announced = self.clock.now().monotonic;
+        let certificates = self.certificates.hashes().map(|hash| hash.0).to_vec();
+        let entrance = self.entrance.clone()?;
+        Some(Input::Announce(Some(Announcement { certificates, ..entrance })))
     }
 
     async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
@@ -172,11 +217,18 @@ impl Driver {
                 Effect::CloseClient { client, why } => {
                     self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
-                Effect::Answer { token, answer } => {
-                    if let Some(reply) = memory.replies.remove(&token) {
+                Effect::Answer { token, answer } => match memory.replies.remove(&token) {
+                    Some(Reply::Root(reply)) => {
                         let _asker_gone = reply.send(self.root(&answer));
                     }
-                }
+                    Some(Reply::Servers(reply)) => {
+                        let known =
+                            if let Answer::Servers(known) = answer { known } else { vec![] };
+                        let _asker_gone = reply.send(known);
+                    }
+                    None => {}
+                },
+                Effect::Servers(known) => self.let_in(&known),
                 Effect::Contacts(contacts) => {
                     connect(&self.lanes, &self.addresses, memory, contacts).await
                 }
@@ -201,6 +253,12 @@ impl Driver {
                 tracing::debug!(server = %key, %error, "frame not sent");
             }
         }
+    }
+
+    /// Pages of the sim's other servers may connect here.
+    fn let_in(&self, servers: &[SignedEntrance]) {
+        let origins = servers.iter().filter_map(|word| word.entrance.http.parse().ok());
+        self.allowed.set_servers(origins);
     }
 
     fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
@@ -262,9 +320,12 @@ impl Memory {
     fn ask(&mut self, query: Query) -> Input {
         let token = self.next_token;
         self.next_token = self.next_token.wrapping_add(1);
-        let Query::RootAt { height, reply } = query;
+        let (reply, question) = match query {
+            Query::RootAt { height, reply } => (Reply::Root(reply), Question::Root { height }),
+            Query::Servers { reply } => (Reply::Servers(reply), Question::Servers),
+        };
         self.replies.insert(token, reply);
-        Input::Ask { token, question: Question::Root { height } }
+        Input::Ask { token, question }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.
@@ -292,8 +353,8 @@ impl Memory {
 fn client(event: GatewayEvent) -> Input {
     let own = |id: gateway::ClientId| metatopia_replica::ClientId(id.0);
     match event {
-        GatewayEvent::ClientUp { id, address } => {
-            tracing::debug!(client = id.0, %address, "client connected");
+        GatewayEvent::ClientUp { id, address, carrier } => {
+            tracing::debug!(client = id.0, %address, %carrier, "client connected");
             Input::ClientUp(own(id))
         }
         GatewayEvent::ClientFrame { id, bytes } => {

@@ -1,28 +1,42 @@
-//! The gateway: sessions of byte frames with clients, over QUIC.
+//! The gateway: sessions of byte frames with clients, over three carriers.
 //!
-//! [`start`] opens a QUIC endpoint with a certificate of its own, whose hash must be told to
-//! clients by other means (`/api/session` does). A client connects with the protocol [`ALPN`]; the
-//! server opens one bidirectional stream, and both sides write frames on it: `u32` little-endian
-//! length, then 1 or more bytes. **The server speaks first.** A client that has not sent a whole
-//! frame within [`GatewayLimits::handshake`] is closed. What frames mean is not known here.
+//! | carrier | for | where | a frame is |
+//! | --- | --- | --- | --- |
+//! | raw QUIC | programs | UDP port, ALPN [`ALPN`] | `u32` little-endian length, then the bytes |
+//! | WebTransport | pages | the same UDP port, ALPN `h3`, CONNECT of `/` | the same |
+//! | WebSocket | pages where the others do not get through | `/ws` on the HTTP port | one binary message |
+//!
+//! The session is the same over each: the same limits, queues, order and ends. Over QUIC the server
+//! opens one bidirectional stream, and both sides write frames on it. **The server speaks first.** A
+//! client that has not sent a whole frame within [`GatewayLimits::handshake`] is closed. What frames
+//! mean is not known here.
+//!
+//! [`start`] opens QUIC endpoints that show the certificate in use, whose hash must be told to
+//! clients by other means (`/api/session` does); on a loopback address there is one for each family,
+//! with the same port. [`GatewayHandle::sockets`] is for the HTTP server. Pages are let in if their
+//! origin is [allowed](Allowed). A page that asks for subprotocols of WebTransport must ask for
+//! [`PROTOCOL`] among them; over WebSocket it must ask for [`WEBSOCKET_PROTOCOL`], and the code of a
+//! close is its [`CloseCode`] plus [`CLOSE_CODES`].
 //!
 //! Frames to a client are either *reliable* (a bounded queue; a client for which it overflows is
 //! closed) or *latest* (one place: a newer frame replaces one that was not written yet). Nothing a
 //! client does, or does not do, makes the gateway hold more than its limits, and no client can make
 //! another one wait: see [`GatewayLimits`].
 //!
-//! Browsers cannot connect here: they need WebTransport or WebSocket.
-//!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
 //! use metatopia::{
 //!     carrier,
-//!     gateway::{self, Delivery, GatewayEvent, GatewayLimits},
+//!     certificates::Certificates,
+//!     clock::Clock,
+//!     gateway::{self, Delivery, Door, GatewayEvent, GatewayLimits},
 //! };
 //!
-//! let any = "127.0.0.1:0".parse().unwrap();
+//! let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
+//! let listen = "127.0.0.1:0".parse().unwrap();
+//! let door = Door { listen, certificates: certificates.clone(), allowed: Default::default() };
 //! let (gateway, mut events) =
-//!     gateway::start(any, GatewayLimits::default(), Default::default()).unwrap();
+//!     gateway::start(door, GatewayLimits::default(), Default::default()).unwrap();
 //!
 //! let server = async {
 //!     let Some(GatewayEvent::ClientUp { id, .. }) = events.recv().await else { panic!() };
@@ -31,7 +45,7 @@
 //!     assert_eq!(bytes, "hello");
 //! };
 //! let client = async {
-//!     let mut carrier = carrier::connect(gateway.address(), gateway.certificate()).await.unwrap();
+//!     let mut carrier = carrier::connect(gateway.address(), &certificates.hashes()).await.unwrap();
 //!     assert_eq!(carrier.recv.recv().await.unwrap(), "welcome");
 //!     carrier.send.send(b"hello").await.unwrap();
 //!     carrier
@@ -44,30 +58,49 @@ use std::{
     collections::BTreeMap,
     fmt,
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize},
+    },
     time::Duration,
 };
 
 use bytes::Bytes;
 use quinn::{ConnectionError, VarInt};
 use tokio::{sync::mpsc, time::timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
-    client::{Item, What},
+    admission::Admission,
+    client::{Gateway, Item, What},
     outgoing::{Ending, Outgoing},
 };
-use crate::{bind::BindError, framing::Oversize, metrics::Metrics, tls::CertificateHash};
+use crate::{
+    bind::BindError,
+    certificates::Certificates,
+    framing::Oversize,
+    http::Allowed,
+    metrics::{Counter, Gauge, Metrics},
+};
 
 mod admission;
 mod client;
 mod endpoint;
 mod limits;
 mod outgoing;
+mod stream;
+mod websocket;
+mod webtransport;
+mod wire;
 
 pub use limits::GatewayLimits;
+pub use websocket::{Admitted, CLOSE_CODES, NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 
-/// The application protocol of a client's connection.
-pub const ALPN: &[u8] = b"metatopia/1";
+/// The application protocol of a raw connection, and the subprotocol of a WebTransport session.
+pub const PROTOCOL: &str = "metatopia/1";
+
+/// The same, as TLS has it.
+pub const ALPN: &[u8] = PROTOCOL.as_bytes();
 
 /// Events of all clients that may wait for the receiver. Beyond it the clients' streams are not
 /// read, each client waiting in line for one frame at a time, so that a talkative one delays
@@ -76,6 +109,45 @@ pub const EVENTS_MAX: usize = 1_024;
 
 /// Longest reason given for a close, in bytes of UTF-8; longer ones are cut.
 pub const REASON_BYTES_MAX: usize = 256;
+
+/// How a client is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CarrierKind {
+    /// Raw QUIC.
+    Quic,
+    /// WebTransport over HTTP/3.
+    WebTransport,
+    /// WebSocket over HTTP/1.
+    WebSocket,
+}
+
+impl CarrierKind {
+    fn gauge(self, metrics: &Metrics) -> &Gauge {
+        match self {
+            Self::Quic => &metrics.clients_quic,
+            Self::WebTransport => &metrics.clients_webtransport,
+            Self::WebSocket => &metrics.clients_websocket,
+        }
+    }
+
+    fn total(self, metrics: &Metrics) -> &Counter {
+        match self {
+            Self::Quic => &metrics.clients_quic_total,
+            Self::WebTransport => &metrics.clients_webtransport_total,
+            Self::WebSocket => &metrics.clients_websocket_total,
+        }
+    }
+}
+
+impl fmt::Display for CarrierKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Quic => "quic",
+            Self::WebTransport => "webtransport",
+            Self::WebSocket => "websocket",
+        })
+    }
+}
 
 /// Names a client for as long as the server runs; never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,6 +173,8 @@ impl CloseCode {
     pub const CROWDED: Self = Self(5);
     /// The server stops.
     pub const SHUTDOWN: Self = Self(6);
+    /// It broke the rules of its carrier.
+    pub const MALFORMED: Self = Self(7);
     /// The first number that the gateway does not use itself.
     pub const FIRST_FREE: Self = Self(16);
 }
@@ -129,6 +203,9 @@ pub enum ClientEnd {
     /// It did not send a whole frame in time.
     #[error("it said nothing in time")]
     Silent,
+    /// It broke the rules of its carrier.
+    #[error("it sent {0}")]
+    Malformed(&'static str),
     /// The connection broke, or was silent for [`GatewayLimits::idle`].
     #[error("connection lost: {0}")]
     Lost(ConnectionError),
@@ -143,6 +220,8 @@ pub enum GatewayEvent {
         id: ClientId,
         /// Where it is; a client may move to another address during its session.
         address: SocketAddr,
+        /// How it is connected.
+        carrier: CarrierKind,
     },
     /// A frame of 1 to [`GatewayLimits::frame_in_bytes_max`] bytes.
     ClientFrame {
@@ -207,18 +286,29 @@ pub enum StartError {
     /// The address cannot be listened on.
     #[error(transparent)]
     Bind(BindError),
-    /// No certificate could be made.
+    /// The certificate cannot be shown.
     #[error("no certificate: {0}")]
     Certificate(String),
 }
 
+/// A client that is there.
+#[derive(Debug)]
+struct Present {
+    outgoing: Arc<Outgoing>,
+    carrier: CarrierKind,
+}
+
 /// The clients that are there, behind a lock that no panic can leave half-changed.
 #[derive(Debug, Default)]
-struct Clients(Mutex<BTreeMap<ClientId, Arc<Outgoing>>>);
+struct Clients(Mutex<BTreeMap<ClientId, Present>>);
 
 impl Clients {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Arc<Outgoing>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Present>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outgoing(&self, id: ClientId) -> Option<Arc<Outgoing>> {
+        self.lock().get(&id).map(|client| client.outgoing.clone())
     }
 }
 
@@ -227,17 +317,29 @@ impl Clients {
 pub struct GatewayHandle(Arc<Inner>);
 
 struct Inner {
-    endpoint: quinn::Endpoint,
+    /// One, or one of each family.
+    endpoints: Vec<quinn::Endpoint>,
     address: SocketAddr,
-    certificate: CertificateHash,
+    sockets: WebSockets,
     clients: Arc<Clients>,
     metrics: Arc<Metrics>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
     linger: Duration,
+}
+
+impl Inner {
+    fn stop(&self) {
+        self.stop.cancel();
+        for endpoint in &self.endpoints {
+            endpoint.close(VarInt::from_u32(CloseCode::SHUTDOWN.0), b"the server stops");
+        }
+    }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.endpoint.close(VarInt::from_u32(CloseCode::SHUTDOWN.0), b"the server stops");
+        self.stop();
     }
 }
 
@@ -248,16 +350,17 @@ impl fmt::Debug for GatewayHandle {
 }
 
 impl GatewayHandle {
-    /// The UDP address that is listened on, with the port the system gave.
+    /// The UDP address that is listened on, with the port the system gave; that of [`Door::listen`],
+    /// if both families of loopback are.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address
     }
 
-    /// The hash of the certificate, for clients to pin. New with every start.
+    /// For the HTTP server: where sessions over WebSocket begin.
     #[must_use]
-    pub fn certificate(&self) -> CertificateHash {
-        self.0.certificate
+    pub fn sockets(&self) -> WebSockets {
+        self.0.sockets.clone()
     }
 
     /// Clients that are there.
@@ -273,10 +376,7 @@ impl GatewayHandle {
     /// last case it is closed with [`CloseCode::TOO_SLOW`].
     pub fn send(&self, id: ClientId, delivery: Delivery, bytes: Bytes) -> Result<Sent, SendError> {
         let size = bytes.len() as u64;
-        let outgoing = match self.0.clients.lock().get(&id) {
-            Some(outgoing) => outgoing.clone(),
-            None => return Err(SendError::Gone),
-        };
+        let outgoing = self.0.clients.outgoing(id).ok_or(SendError::Gone)?;
         let sent = outgoing.push(delivery, bytes)?;
         self.0.metrics.client_frames_sent_total.one();
         self.0.metrics.client_bytes_sent_total.add(size);
@@ -290,7 +390,7 @@ impl GatewayHandle {
         while !reason.is_char_boundary(end) {
             end -= 1;
         }
-        if let Some(outgoing) = self.0.clients.lock().get(&id) {
+        if let Some(outgoing) = self.0.clients.outgoing(id) {
             outgoing.end(Ending::Asked(code, reason[..end].to_owned()));
         }
     }
@@ -298,15 +398,22 @@ impl GatewayHandle {
     /// Takes no more clients, closes all with [`CloseCode::SHUTDOWN`], and waits until they know,
     /// at most about twice [`GatewayLimits::linger`].
     pub async fn shutdown(&self) {
-        let endpoint = &self.0.endpoint;
-        endpoint.set_server_config(None);
-        let ids: Vec<ClientId> = self.0.clients.lock().keys().copied().collect();
+        let Inner { endpoints, clients, tasks, linger, .. } = &*self.0;
+        tasks.close();
+        endpoints.iter().for_each(|endpoint| endpoint.set_server_config(None));
+        let ids: Vec<ClientId> = clients.lock().keys().copied().collect();
         for id in ids {
             self.close(id, CloseCode::SHUTDOWN, "the server stops");
         }
+        let idle = async {
+            tasks.wait().await;
+            for endpoint in endpoints {
+                endpoint.wait_idle().await;
+            }
+        };
         // A client that does not answer is told once, and not waited for.
-        let _ = timeout(self.0.linger * 2, endpoint.wait_idle()).await;
-        endpoint.close(VarInt::from_u32(CloseCode::SHUTDOWN.0), b"the server stops");
+        let _ = timeout(*linger * 2, idle).await;
+        self.0.stop();
     }
 }
 
@@ -323,7 +430,7 @@ impl GatewayEvents {
     pub async fn recv(&mut self) -> Option<GatewayEvent> {
         let Item { id, what } = self.items.recv().await?;
         Some(match what {
-            What::Up(address) => GatewayEvent::ClientUp { id, address },
+            What::Up(address, carrier) => GatewayEvent::ClientUp { id, address, carrier },
             What::Frame(bytes, share) => {
                 drop(share);
                 GatewayEvent::ClientFrame { id, bytes }
@@ -333,9 +440,10 @@ impl GatewayEvents {
                     ClientEnd::TooSlow | ClientEnd::Stuck => {
                         self.metrics.clients_too_slow_total.one();
                     }
-                    ClientEnd::Oversize(_) | ClientEnd::Empty | ClientEnd::Silent => {
-                        self.metrics.clients_faulty_total.one();
-                    }
+                    ClientEnd::Oversize(_)
+                    | ClientEnd::Empty
+                    | ClientEnd::Silent
+                    | ClientEnd::Malformed(_) => self.metrics.clients_faulty_total.one(),
                     _ => {}
                 }
                 GatewayEvent::ClientDown { id, end }
@@ -344,15 +452,26 @@ impl GatewayEvents {
     }
 }
 
+/// Where clients come in, and which.
+#[derive(Debug, Clone)]
+pub struct Door {
+    /// The UDP address to listen on.
+    pub listen: SocketAddr,
+    /// What is shown there.
+    pub certificates: Certificates,
+    /// Whose pages are let in.
+    pub allowed: Allowed,
+}
+
 /// Starts listening on a UDP address. Must be called inside a tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be listened on, or no certificate can be made.
+/// When the address cannot be listened on, or the certificate cannot be shown.
 ///
 /// # Panics
 /// When a limit makes no sense: a budget that no frame fits into, or frames of 4 GiB and more.
 pub fn start(
-    listen: SocketAddr,
+    door: Door,
     limits: GatewayLimits,
     metrics: Arc<Metrics>,
 ) -> Result<(GatewayHandle, GatewayEvents), StartError> {
@@ -362,21 +481,32 @@ pub fn start(
     ] {
         assert!(frame + 64 <= budget && budget <= u32::MAX as usize, "budget of {budget} bytes");
     }
-    let (endpoint, certificate) = endpoint::open(listen, &limits)?;
+    let Door { listen, certificates, allowed } = door;
+    let endpoints = endpoint::open(listen, &limits, &certificates)?;
     let bind = |source| endpoint::bind_error(listen, source);
-    let address = endpoint.local_addr().map_err(bind)?;
+    let address = endpoints[0].local_addr().map_err(bind)?;
     let (sender, items) = mpsc::channel(EVENTS_MAX);
     let clients = Arc::new(Clients::default());
-    let gateway = client::Gateway {
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let gateway = Arc::new(Gateway {
         limits,
         items: sender,
         clients: clients.clone(),
+        admission: Admission::new(&limits),
+        allowed,
         held: Arc::new(AtomicUsize::new(0)),
         metrics: metrics.clone(),
-    };
-    tokio::spawn(endpoint::accept(endpoint.clone(), gateway));
-    let linger = limits.linger;
-    let inner = Inner { endpoint, address, certificate, clients, metrics: metrics.clone(), linger };
+        names: AtomicU64::new(0),
+        tasks: tasks.clone(),
+        stop: stop.clone(),
+    });
+    let sockets = WebSockets(Arc::downgrade(&gateway));
+    for endpoint in &endpoints {
+        tokio::spawn(endpoint::accept(endpoint.clone(), gateway.clone()));
+    }
+    let (linger, figures) = (limits.linger, metrics.clone());
+    let inner =
+        Inner { endpoints, address, sockets, clients, metrics: figures, tasks, stop, linger };
     Ok((GatewayHandle(Arc::new(inner)), GatewayEvents { items, metrics }))
 }
 

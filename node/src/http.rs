@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `GET /api/status[?at=HEIGHT]` | [`Status`] as JSON; with `at`, the root after that height |
 //! | `GET /api/session` | [`Session`] as JSON: what a client needs to connect |
+//! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
+//! | `GET /ws` | a session over WebSocket, see [`gateway`](crate::gateway) |
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
 //! | `GET /metrics` | [`Metrics`] for Prometheus |
@@ -14,10 +16,14 @@
 //! itself knows nothing of worlds. Errors are JSON:
 //! `{"error":{"code":"not_found","message":".."}}`.
 //!
-//! It answers pages of its own origin and of the configured ones only, and only if it is called by
-//! a name that is its own (an IP address, `localhost`, or the host of a configured origin), so that
-//! no page of another site can read or act through a visitor's browser. Connections, their idle
-//! time, the size of bodies and the time of a query are limited.
+//! It answers pages of its own origin, of the configured ones and of the sim's other servers only
+//! ([`Allowed`]), and only if it is called by a name that is its own (an IP address, `localhost`, or
+//! the host of its own or a configured origin), so that no page of another site can read or act
+//! through a visitor's browser. Connections, their idle time, the size of bodies and the time of a
+//! query are limited.
+//!
+//! A loopback address is listened on in both families, `127.0.0.1` and `[::1]`, with one port:
+//! `http://localhost` may mean either.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -29,32 +35,43 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use serde::Serialize;
 use serde_json::json;
 use tokio::{
     net::TcpListener,
-    sync::{mpsc, oneshot, watch},
+    sync::{Semaphore, mpsc, oneshot, watch},
     task::JoinHandle,
     time::timeout,
 };
 
-use crate::{bind::BindError, metrics::Metrics};
+use crate::{
+    bind::{BindError, both_families},
+    gateway::WebSockets,
+    metrics::Metrics,
+};
 
+mod allowed;
 mod answer;
 mod guard;
 mod listener;
 mod origin;
 mod page;
 mod query;
+mod servers;
 mod source;
 mod status;
+mod websocket;
 
+pub use allowed::Allowed;
+pub(crate) use allowed::in_url;
 pub use answer::Failure;
-pub use listener::{CONNECTIONS_MAX, IDLE};
+pub(crate) use listener::Written;
+pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
+pub(crate) use origin::is_host;
 pub use origin::{Origin, Origins, ParseOriginError};
 pub use query::{QUERY, Query, RootUnknown};
+pub use servers::ServerEntry;
 pub use source::SourceOffer;
-pub use status::{Session, Status};
+pub use status::{Carriers, Session, Status};
 
 /// Largest body of a request, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -72,6 +89,8 @@ pub struct Node {
     pub queries: mpsc::Sender<Query>,
     /// What a client needs to connect; fixed for the run of a server.
     pub session: Arc<Session>,
+    /// Where sessions over WebSocket begin.
+    pub sockets: WebSockets,
     /// The figures.
     pub metrics: Arc<Metrics>,
     /// Where the source is.
@@ -84,9 +103,16 @@ pub struct HttpServer {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
+    places: Arc<Semaphore>,
 }
 
 impl HttpServer {
+    /// Connections that take a place of [`CONNECTIONS_MAX`]; those that became sessions do not.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        CONNECTIONS_MAX.saturating_sub(self.places.available_permits())
+    }
+
     /// The address that is listened on, with the port the system gave.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -106,38 +132,63 @@ impl Drop for HttpServer {
     }
 }
 
-/// Starts listening at `listen`. Pages of `origins`, and the server's own, may talk to it.
+/// Sockets that listen, and serve nobody yet.
+#[derive(Debug)]
+pub struct Bound {
+    sockets: Vec<TcpListener>,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// The address that is listened on, with the port the system gave; that of `listen`, if both
+    /// families of loopback are.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Opens the sockets: one at `listen`, and if that is a loopback address one of the other family
+/// with the same port. Must be called inside a tokio runtime.
 ///
 /// # Errors
 /// When the address cannot be listened on.
-pub async fn start(
-    listen: SocketAddr,
-    origins: Origins,
-    node: Node,
-) -> Result<HttpServer, BindError> {
-    let bind = |source| BindError { address: listen.to_string(), flag: "--http-listen", source };
-    let socket = TcpListener::bind(listen).await.map_err(bind)?;
-    let address = socket.local_addr().map_err(bind)?;
-    let app = app(origins, node);
+pub fn bind(listen: SocketAddr) -> Result<Bound, BindError> {
+    let failed = |source| BindError { address: listen.to_string(), flag: "--http-listen", source };
+    let sockets = both_families(listen, listener::listen, TcpListener::local_addr);
+    let sockets = sockets.map_err(failed)?;
+    let address = sockets[0].local_addr().map_err(failed)?;
+    Ok(Bound { sockets, address })
+}
+
+/// Starts answering. Pages that are `allowed` may talk to it.
+#[must_use]
+pub fn start(bound: Bound, allowed: Allowed, node: Node) -> HttpServer {
+    let Bound { sockets, address } = bound;
+    let app = app(allowed, node).into_make_service_with_connect_info::<listener::Caller>();
+    let listener = listener::Limited::new(sockets);
+    let places = listener.places();
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until_stopped = async {
             // An error is the drop of the sender, which is what stops us.
             let _ = stopped.await;
         };
-        let serve = axum::serve(listener::Limited::new(socket), app);
+        let serve = axum::serve(listener, app);
         if let Err(error) = serve.with_graceful_shutdown(until_stopped).await {
             tracing::error!(%error, "the HTTP server has stopped");
         }
     });
-    Ok(HttpServer { address, stop: Some(stop), task })
+    HttpServer { address, stop: Some(stop), task, places }
 }
 
-fn app(origins: Origins, node: Node) -> Router {
-    let guard = guard::Guard { origins, metrics: node.metrics.clone() };
+fn app(allowed: Allowed, node: Node) -> Router {
+    let guard = guard::Guard { allowed, metrics: node.metrics.clone() };
     Router::new()
         .route("/api/status", get(query::status))
-        .route("/api/session", get(session))
+        .route("/api/session", get(status::session))
+        .route("/api/servers", get(servers::servers))
+        .route("/ws", get(websocket::upgrade))
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))
         .route("/metrics", get(metrics))
@@ -153,18 +204,6 @@ fn app(origins: Origins, node: Node) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
         .with_state(node)
-}
-
-/// A session's facts, and where the page's module is.
-#[derive(Serialize)]
-struct SessionOffer<'a> {
-    #[serde(flatten)]
-    session: &'a Session,
-    wasm: Option<String>,
-}
-
-async fn session(State(node): State<Node>) -> Response {
-    Json(SessionOffer { session: &node.session, wasm: page::module_address() }).into_response()
 }
 
 async fn source(State(node): State<Node>) -> Response {

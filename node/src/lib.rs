@@ -18,6 +18,7 @@
 pub mod applier;
 pub mod bind;
 pub mod carrier;
+pub mod certificates;
 pub mod cli;
 pub mod client_driver;
 pub mod clock;

@@ -118,12 +118,28 @@ figures! {
     lane_bytes_sent_total: Counter,
     /// Clients that are connected.
     clients: Gauge,
+    /// Clients that are connected by raw QUIC.
+    clients_quic: Gauge,
+    /// Clients that are connected by WebTransport.
+    clients_webtransport: Gauge,
+    /// Clients that are connected by WebSocket.
+    clients_websocket: Gauge,
     /// Clients that were let in.
     clients_accepted_total: Counter,
+    /// Clients that were let in by raw QUIC.
+    clients_quic_total: Counter,
+    /// Clients that were let in by WebTransport.
+    clients_webtransport_total: Counter,
+    /// Clients that were let in by WebSocket.
+    clients_websocket_total: Counter,
     /// Handshakes that were turned away because this server, or their address, had enough.
     clients_refused_total: Counter,
     /// Handshakes that were asked to prove their address first.
     clients_retried_total: Counter,
+    /// WebTransport requests that were refused for their Origin.
+    clients_foreign_total: Counter,
+    /// WebTransport requests that were refused for what they were.
+    clients_mistaken_total: Counter,
     /// Clients that were closed because they did not read what was sent to them.
     clients_too_slow_total: Counter,
     /// Clients that were closed because of what they sent, or because they sent nothing.

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fs,
     io::{self, Write as _},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -11,7 +12,9 @@ use std::{
 
 use libp2p::Multiaddr;
 use metatopia_consensus::{self as consensus, Base, Record};
-use metatopia_replica::{Config, Replica, SNAPSHOT_TURNS, decode_snapshot, payloads_after};
+use metatopia_replica::{
+    Announcement, Config, Replica, SNAPSHOT_TURNS, decode_snapshot, payloads_after,
+};
 use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
 use metatopia_store::{Identity, Opening, Position, ReadError, Store, TailReport, newest_snapshot};
 use metatopia_types::{
@@ -22,12 +25,13 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     applier::{self, Pool},
     bind::BindError,
+    certificates::{CertificateError, Certificates},
     clock::Clock,
     config::Settings,
     disk::{OpenDiskError, RealDisk},
     driver::{Driver, DriverError, QUERIES_MAX},
-    gateway::{self, GatewayLimits},
-    http::{self, Session, SourceOffer},
+    gateway::{self, Door, GatewayLimits},
+    http::{self, Allowed, Origin, Session, SourceOffer, in_url},
     keys::{self, LoadKeyError},
     lanes,
     metrics::Metrics,
@@ -113,6 +117,9 @@ pub enum ServerError {
     /// Servers cannot be listened for.
     #[error("for other servers: {0}")]
     Lanes(#[from] lanes::StartError),
+    /// There is no certificate for clients.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// Clients cannot be listened for.
     #[error("for clients: {0}")]
     Gateway(#[from] gateway::StartError),
@@ -145,6 +152,8 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let mut kept = open(&settings, &genesis, sim, server)?;
     begin_log(&mut kept, &settings)?;
     mark_used(&settings.vote_key, sim)?;
+    // What fails most often comes before anything has to be taken down again.
+    let bound = http::bind(settings.http_listen)?;
     tracing::info!(%sim, %server, height = %kept.base.height, "starting");
 
     let clock = Clock::default();
@@ -164,26 +173,26 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     let (lanes, lane_events) =
         lanes::start(keypair, &settings.p2p_listen, lanes::Config::default(), Arc::clone(&metrics))
             .await?;
+    let door = Door {
+        listen: settings.client_listen,
+        certificates: Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?,
+        allowed: allowed(&settings, &bound),
+    };
+    let Door { certificates, allowed, .. } = door.clone();
     let limits = GatewayLimits {
         clients_max: settings.clients_max,
         clients_per_ip_max: settings.clients_per_ip_max,
         ..GatewayLimits::default()
     };
-    let (gateway, gateway_events) =
-        gateway::start(settings.client_listen, limits, Arc::clone(&metrics))?;
+    let (gateway, gateway_events) = gateway::start(door, limits, Arc::clone(&metrics))?;
+    let entrance = entrance(&settings, bound.address(), gateway.address());
     let (status, watched) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
-    let session = Session {
-        sim,
-        server,
-        quic: gateway.address(),
-        certificate: gateway.certificate(),
-        wire_version: metatopia_protocol::VERSION,
-    };
+    let session = session(&settings, &genesis, server, gateway.address(), &certificates);
     let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
-    let session = Arc::new(session);
-    let node = http::Node { status: watched, queries: asked, session, metrics, source };
-    let http = http::start(settings.http_listen, settings.http_origins.clone(), node).await?;
+    let sockets = gateway.sockets();
+    let node = http::Node { status: watched, queries: asked, session, sockets, metrics, source };
+    let http = http::start(bound, allowed.clone(), node);
     let (clients, servers) = (gateway.address(), lanes.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
     let driver = Driver {
@@ -198,6 +207,9 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         jobs,
         applied,
         queries,
+        certificates,
+        allowed,
+        entrance,
         status,
         addresses: addresses(&settings),
     };
@@ -206,6 +218,52 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     // The disk's thread ends once its orders have: everything appended is on its way to the disk.
     let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
     Ok(ended?)
+}
+
+/// In the data directory: the certificates for clients, and their keys.
+const CERTIFICATES: &str = "client-certificates";
+
+/// Whose pages may talk to this server, before it knows of others.
+fn allowed(settings: &Settings, bound: &http::Bound) -> Allowed {
+    let announced = settings.announce_http.as_ref();
+    Allowed::new(settings.http_origins.clone(), bound.address(), announced)
+}
+
+/// What a client needs to connect.
+fn session(
+    settings: &Settings,
+    genesis: &Genesis,
+    server: PublicKey,
+    quic: SocketAddr,
+    certificates: &Certificates,
+) -> Arc<Session> {
+    Arc::new(Session {
+        sim: genesis.id(),
+        name: genesis.name.clone(),
+        server,
+        quic,
+        announced_quic: settings.announce_quic.as_ref().map(ToString::to_string),
+        certificates: certificates.clone(),
+        wire_version: metatopia_protocol::VERSION,
+    })
+}
+
+/// Where clients connect, as the other servers and their clients are told. A server that listens
+/// everywhere does not know where that is.
+fn entrance(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<Announcement> {
+    let known = |address: SocketAddr| (!address.ip().is_unspecified()).then_some(address);
+    let own_http = || known(http).map(|address| Origin::http(&in_url(address), address.port()));
+    let own_quic = || known(quic).map(|address| address.to_string());
+    let http = settings.announce_http.clone().or_else(own_http);
+    let quic = settings.announce_quic.as_ref().map(ToString::to_string).or_else(own_quic);
+    let (Some(http), Some(quic)) = (http, quic) else {
+        tracing::warn!(
+            "clients of other servers are not told of this one: \
+             it listens everywhere, and neither announce_http nor announce_quic say where it is"
+        );
+        return None;
+    };
+    Some(Announcement { http: http.to_string(), quic, certificates: Vec::new() })
 }
 
 /// The threads that may block, and the ways to and from them.

@@ -1,5 +1,5 @@
-//! Certificates without authorities: a server makes its own, and says its hash where clients trust
-//! it (`/api/session`); a client accepts that certificate and no other.
+//! Certificates without authorities: a server makes [its own](crate::certificates), and says their
+//! hashes where clients trust it (`/api/session`); a client accepts those and no others.
 //!
 //! Everything here names its cryptography (ring) and protocol version (TLS 1.3) itself. rustls'
 //! shorter builders panic when a second provider is linked into the same program.
@@ -11,10 +11,10 @@ use std::{
 };
 
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, ServerConfig, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
     crypto::{CryptoProvider, ring, verify_tls13_signature},
-    pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime},
+    pki_types::{CertificateDer, ServerName, UnixTime},
     version::TLS13,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -71,42 +71,7 @@ impl<'de> Deserialize<'de> for CertificateHash {
     }
 }
 
-/// A self-signed certificate and its key, made for one run of a server and never stored.
-///
-/// It carries rcgen's dates, which never run out: whoever pins a hash does not ask for dates. (A
-/// browser would, and wants at most 14 days.)
-pub(crate) struct Identity {
-    certificate: CertificateDer<'static>,
-    key: PrivatePkcs8KeyDer<'static>,
-}
-
-impl Identity {
-    /// A new one, with an ECDSA key on P-256.
-    pub(crate) fn generate() -> Result<Self, rcgen::Error> {
-        let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
-        let certificate = rcgen::CertificateParams::new([NAME.to_owned()])?.self_signed(&key)?;
-        let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-        Ok(Self { certificate: certificate.der().clone(), key })
-    }
-
-    pub(crate) fn hash(&self) -> CertificateHash {
-        CertificateHash::of(&self.certificate)
-    }
-
-    /// A server that offers `alpn` and shows this certificate. It hands out no session tickets:
-    /// every connection proves the certificate's key anew.
-    pub(crate) fn server(self, alpn: &[u8]) -> Result<ServerConfig, Error> {
-        let mut config = ServerConfig::builder_with_provider(provider())
-            .with_protocol_versions(&[&TLS13])?
-            .with_no_client_auth()
-            .with_single_cert(vec![self.certificate], self.key.into())?;
-        config.alpn_protocols = vec![alpn.to_vec()];
-        config.send_tls13_tickets = 0;
-        Ok(config)
-    }
-}
-
-/// A client that speaks `alpn` with the server whose certificate has this hash.
+/// A client that speaks `alpn` with the server whose certificate is pinned.
 pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
@@ -118,33 +83,28 @@ pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> 
     Ok(config)
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Accepts one certificate, whoever signed it and whatever names and dates it carries. The server
-/// must still prove that it holds the certificate's key.
+/// Accepts certificates that were announced, whoever signed them and whatever names and dates they
+/// carry. The server must still prove that it holds the certificate's key.
 #[derive(Debug)]
 pub(crate) struct Pin {
-    expected: CertificateHash,
+    expected: Vec<CertificateHash>,
     found: OnceLock<CertificateHash>,
     provider: CryptoProvider,
 }
 
 impl Pin {
-    pub(crate) fn new(expected: CertificateHash) -> Arc<Self> {
+    pub(crate) fn new(expected: &[CertificateHash]) -> Arc<Self> {
         let provider = ring::default_provider();
-        Arc::new(Self { expected, found: OnceLock::new(), provider })
+        Arc::new(Self { expected: expected.to_vec(), found: OnceLock::new(), provider })
     }
 
-    /// The certificate that is accepted.
-    pub(crate) fn expected(&self) -> CertificateHash {
-        self.expected
-    }
-
-    /// The certificate that was shown, if it was another one.
+    /// The certificate that was shown, if it was none of those.
     pub(crate) fn mismatch(&self) -> Option<CertificateHash> {
-        self.found.get().copied().filter(|found| *found != self.expected)
+        self.found.get().copied().filter(|found| !self.expected.contains(found))
     }
 }
 
@@ -158,7 +118,7 @@ impl ServerCertVerifier for Pin {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let found = *self.found.get_or_init(|| CertificateHash::of(end_entity));
-        if found == self.expected {
+        if self.expected.contains(&found) {
             Ok(ServerCertVerified::assertion())
         } else {
             Err(CertificateError::ApplicationVerificationFailure.into())
@@ -191,9 +151,11 @@ impl ServerCertVerifier for Pin {
 
 #[cfg(test)]
 mod tests {
-    use rustls::{ClientConnection, ServerConnection, pki_types::PrivateKeyDer};
+    use metatopia_types::Millis;
+    use rustls::{ClientConnection, ServerConfig, ServerConnection};
 
     use super::*;
+    use crate::certificates::{self, Identity};
 
     const ALPN: &[u8] = b"test/1";
 
@@ -220,32 +182,45 @@ mod tests {
         Ok(())
     }
 
+    fn identity(at: u64) -> Identity {
+        Identity::generate(Millis(at)).unwrap()
+    }
+
+    fn server(identity: &Identity) -> ServerConfig {
+        shows(identity.certified().unwrap())
+    }
+
+    fn shows(key: rustls::sign::CertifiedKey) -> ServerConfig {
+        certificates::server_config(Arc::new(Shown(Arc::new(key))), &[ALPN]).unwrap()
+    }
+
     #[test]
-    fn the_pinned_certificate_is_accepted() {
-        let identity = Identity::generate().unwrap();
-        let pin = Pin::new(identity.hash());
+    fn every_pinned_certificate_is_accepted() {
+        let (now, next) = (identity(0), identity(1));
+        for identity in [&now, &next] {
+            let pin = Pin::new(&[now.hash(), next.hash()]);
 
-        handshake(identity.server(ALPN).unwrap(), client(pin.clone(), ALPN).unwrap()).unwrap();
+            handshake(server(identity), client(pin.clone(), ALPN).unwrap()).unwrap();
 
-        assert_eq!(pin.mismatch(), None);
+            assert_eq!(pin.mismatch(), None);
+        }
     }
 
     #[test]
     fn another_certificate_is_refused_and_named() {
-        let (expected, shown) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-        let (pin, hash) = (Pin::new(expected.hash()), shown.hash());
+        let (expected, shown) = (identity(0), identity(0));
+        let pin = Pin::new(&[expected.hash()]);
 
-        let refused = handshake(shown.server(ALPN).unwrap(), client(pin.clone(), ALPN).unwrap());
+        let refused = handshake(server(&shown), client(pin.clone(), ALPN).unwrap());
 
         assert!(matches!(refused, Err(Error::InvalidCertificate(_))), "{refused:?}");
-        assert_eq!(pin.mismatch(), Some(hash));
+        assert_eq!(pin.mismatch(), Some(shown.hash()));
     }
 
-    /// A thief who has the certificate, which everybody sees, but not its key.
     #[derive(Debug)]
-    struct Thief(Arc<rustls::sign::CertifiedKey>);
+    struct Shown(Arc<rustls::sign::CertifiedKey>);
 
-    impl rustls::server::ResolvesServerCert for Thief {
+    impl rustls::server::ResolvesServerCert for Shown {
         fn resolve(
             &self,
             _: rustls::server::ClientHello<'_>,
@@ -254,20 +229,15 @@ mod tests {
         }
     }
 
+    /// By a thief who has the certificate, which everybody sees, but not its key.
     #[test]
     fn the_pinned_certificate_without_its_key_is_refused() {
-        let (victim, thief) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-        let pin = Pin::new(victim.hash());
-        let key = ring::sign::any_ecdsa_type(&PrivateKeyDer::from(thief.key)).unwrap();
-        let shown = rustls::sign::CertifiedKey::new(vec![victim.certificate], key);
-        let mut server = ServerConfig::builder_with_provider(provider())
-            .with_protocol_versions(&[&TLS13])
-            .unwrap()
-            .with_no_client_auth()
-            .with_cert_resolver(Arc::new(Thief(Arc::new(shown))));
-        server.alpn_protocols = vec![ALPN.to_vec()];
+        let (victim, thief) = (identity(0), identity(0));
+        let pin = Pin::new(&[victim.hash()]);
+        let mut stolen = thief.certified().unwrap();
+        stolen.cert = victim.certified().unwrap().cert;
 
-        let refused = handshake(server, client(pin, ALPN).unwrap());
+        let refused = handshake(shows(stolen), client(pin, ALPN).unwrap());
 
         let bad_signature = Error::InvalidCertificate(CertificateError::BadSignature);
         assert_eq!(refused, Err(bad_signature));

@@ -77,6 +77,8 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         node_key: dir.join("node.key"),
         http_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, free_port())),
         http_origins: Origins::default(),
+        announce_http: None,
+        announce_quic: None,
         client_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         clients_max: 16,
         clients_per_ip_max: 16,
@@ -130,6 +132,72 @@ async fn reach(settings: &Settings, height: u64) {
 async fn root(settings: &Settings, height: u64) -> String {
     let status = get(settings, &format!("/api/status?at={height}")).await.expect("an answer");
     status["root"].as_str().expect("a root").to_owned()
+}
+
+/// Waits until a server knows where clients of this many servers connect, and gives what it knows.
+async fn servers(settings: &Settings, count: usize) -> Vec<serde_json::Value> {
+    let wait = async {
+        loop {
+            let known = get(settings, "/api/servers").await;
+            match known.as_ref().and_then(|known| known["servers"].as_array()) {
+                Some(known) if known.len() >= count => return known.clone(),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), wait).await.expect("servers tell each other")
+}
+
+/// The status of an answer to a page of `origin`.
+async fn asked_by(settings: &Settings, origin: String) -> u16 {
+    let url = format!("http://{}/api/session", settings.http_listen);
+    let ask = move || {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        let request = config.new_agent().get(&url).header("Origin", origin);
+        request.call().expect("an answer").status().as_u16()
+    };
+    tokio::task::spawn_blocking(ask).await.expect("no panic")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_tell_each_other_where_clients_connect_and_let_each_others_pages_in() {
+    let folder = Folder::new("entrances");
+    let all = found(&folder.0, 4);
+    let running: Vec<Running> = all.iter().map(start).collect();
+
+    let mut origins: Vec<String> =
+        all.iter().map(|settings| format!("http://{}", settings.http_listen)).collect();
+    origins.sort();
+    for settings in &all {
+        let known = servers(settings, 4).await;
+        let session = get(settings, "/api/session").await.expect("an answer");
+        let mut told: Vec<String> = Vec::new();
+        for server in &known {
+            told.push(server["http"].as_str().expect("an origin").to_owned());
+            let here = server["server"] == session["server"];
+            assert_eq!(server["here"].as_bool(), Some(here));
+            if here {
+                assert_eq!(server["certificates"], session["certificates"]);
+                assert_eq!(server["wt"], session["wt"]);
+            }
+        }
+        told.sort();
+        assert_eq!(told, origins);
+        for origin in &origins {
+            assert_eq!(asked_by(settings, origin.clone()).await, 200, "{origin}");
+        }
+        assert_eq!(asked_by(settings, "http://127.0.0.1:1".to_owned()).await, 403);
+    }
+    let kept = get(&all[0], "/api/session").await.expect("an answer")["certificates"].clone();
+    for server in running {
+        server.stop().await;
+    }
+
+    // What was announced survives a restart.
+    let again = start(&all[0]);
+    reach(&all[0], 0).await;
+    assert_eq!(get(&all[0], "/api/session").await.expect("an answer")["certificates"], kept);
+    again.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

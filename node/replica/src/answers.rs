@@ -129,7 +129,7 @@ impl Replica {
                 .and_then(|height| self.decision(height, loaded))
                 .and_then(|decision| self.offers.offer(decision)),
             Question::SnapshotPart { height, part } => self.offers.part(*height, *part),
-            Question::Servers => None,
+            Question::Servers => Some(Answer::Servers(self.entrances.known().cloned().collect())),
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players

@@ -3,11 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_consensus::{Decision, Halt, Position};
-use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
+use metatopia_protocol::{Answer, Goodbye, Question, SignedEntrance, SubmitRefusal};
 use metatopia_sim::World;
 use metatopia_types::{ActId, Contact, Height, Outcome, PublicKey, Root};
 
-use crate::{ClientId, Delivery, status::Status};
+use crate::{Announcement, ClientId, Delivery, status::Status};
 
 /// Who wants decided turns read from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,9 @@ pub enum Input {
         /// The frame.
         frame: Vec<u8>,
     },
+    /// Where clients of this server connect, from now on: the other servers are told. With none, they
+    /// are told again what they were told last.
+    Announce(Option<Announcement>),
     /// Somebody asks by another way than a session.
     Ask {
         /// Comes back in [`Effect::Answer`].
@@ -174,6 +177,8 @@ pub enum Effect {
     /// These are the servers to keep connections with, from now on: validators, those that will be,
     /// and standbys.
     Contacts(BTreeMap<PublicKey, Contact>),
+    /// The newest words of the sim's servers about where clients connect changed; these are all.
+    Servers(Vec<SignedEntrance>),
     /// An act of a client of this server got on, for logs and figures.
     Traced {
         /// Which act.

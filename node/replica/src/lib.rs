@@ -22,6 +22,7 @@ mod acts;
 mod answers;
 mod archive;
 mod effect;
+mod entrances;
 mod facts;
 mod ledger;
 pub mod mempool;
@@ -36,6 +37,7 @@ mod telling;
 pub mod views;
 
 pub use effect::{Asker, Effect, Input, Reader, Stage};
+pub use entrances::{Announcement, Entrances, Heard, PAUSE};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use offers::OFFERS_MAX;
 pub use outbox::Outbox;

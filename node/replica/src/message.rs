@@ -1,6 +1,6 @@
 //! What servers of one sim say to each other.
 
-use metatopia_protocol::Submission;
+use metatopia_protocol::{SignedEntrance, Submission};
 use metatopia_types::{limits, wire, wire::DecodeError};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,8 @@ pub enum PeerMessage {
     Agreement(metatopia_consensus::Message),
     /// An act that a client gave to the sender; whoever proposes next may take it.
     Submission(Box<Submission>),
+    /// Where clients of one server connect; the signature proves which.
+    Entrance(Box<SignedEntrance>),
 }
 
 /// Largest encoded frame between servers.

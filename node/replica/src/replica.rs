@@ -15,9 +15,9 @@ use metatopia_types::{
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, Input, PeerMessage, Reader, SessionEffect, Sessions, Stage,
-    Status, archive::Archive, ledger::Ledger, mempool::Origin, offers::Offers, outbox::Outbox,
-    sessions::Demand, views::Views,
+    Asker, ClientId, Delivery, Effect, Entrances, Input, PeerMessage, Reader, SessionEffect,
+    Sessions, Stage, Status, archive::Archive, ledger::Ledger, mempool::Origin, offers::Offers,
+    outbox::Outbox, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -82,7 +82,8 @@ pub struct Replica {
     pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
     pub(crate) next_load: u64,
     peers: BTreeSet<PublicKey>,
-    contacts: BTreeMap<PublicKey, Contact>,
+    pub(crate) contacts: BTreeMap<PublicKey, Contact>,
+    pub(crate) entrances: Entrances,
     pub(crate) own_lane: Lane,
     pub(crate) own_seq: Seq,
     /// From this height on a standby says again that it follows.
@@ -115,6 +116,7 @@ impl Replica {
         let server = config.agreement.signer.public();
         let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
         let views = Views::new(world.height(), config.turns_per_second);
+        let entrances = Entrances::new(config.sim, server);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
         let height = world.height();
         let mut archive = Archive::default();
@@ -144,6 +146,7 @@ impl Replica {
             next_load: 0,
             peers: BTreeSet::new(),
             contacts: BTreeMap::new(),
+            entrances,
             own_lane: Lane(lane),
             own_seq: Seq(1),
             ready_from: Height(0),
@@ -179,6 +182,7 @@ impl Replica {
                 self.views.forget(client);
             }
             Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
+            Input::Announce(announcement) => self.announce(now, announcement),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
             Input::Loaded { reader: Reader::Peer(to), decisions } => {
                 self.agree(now, consensus::Input::Loaded { to, decisions });
@@ -418,6 +422,9 @@ impl Replica {
         if contacts != self.contacts {
             self.contacts.clone_from(&contacts);
             self.effects.push_back(Effect::Contacts(contacts));
+            if self.entrances.keep(|server| self.contacts.contains_key(server)) {
+                self.tell_servers();
+            }
         }
     }
 
@@ -437,12 +444,15 @@ impl Replica {
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
         // What it missed while it was away may never be sent again by its clients.
-        let frames: Vec<Vec<u8>> = self
+        let submissions = self
             .ledger
             .mempool
             .submissions()
-            .map(|submission| PeerMessage::Submission(Box::new(submission.clone())).encode())
-            .collect();
+            .map(|submission| PeerMessage::Submission(Box::new(submission.clone())));
+        let entrances =
+            self.entrances.known().map(|known| PeerMessage::Entrance(Box::new(known.clone())));
+        let frames: Vec<Vec<u8>> =
+            submissions.chain(entrances).map(|message| message.encode()).collect();
         for frame in frames {
             self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
         }
@@ -458,6 +468,7 @@ impl Replica {
             Ok(PeerMessage::Submission(submission)) => {
                 let _refused = self.admit(*submission, Origin::Server);
             }
+            Ok(PeerMessage::Entrance(word)) => self.entrance(now, *word),
             // A validator that talks nonsense is not worth a word to it; its votes still count.
             Err(_) => {}
         }

@@ -1,7 +1,5 @@
 //! The way into a node: ask it over HTTP who it is, then open a session by QUIC.
 
-use std::net::SocketAddr;
-
 use metatopia_types::{PublicKey, SimId};
 use serde::Deserialize;
 
@@ -21,10 +19,10 @@ pub struct SessionOffer {
     pub sim: String,
     /// The node's own key, as 64 hexadecimal digits.
     pub server: String,
-    /// Where it takes sessions, by UDP.
-    pub quic: SocketAddr,
-    /// The SHA-256 of the certificate it shows there.
-    pub certificate: CertificateHash,
+    /// Host and UDP port where it takes sessions.
+    pub quic: String,
+    /// The SHA-256 of the certificate it shows there, and of the next.
+    pub certificates: Vec<CertificateHash>,
 }
 
 /// Why there is no way in.
@@ -103,14 +101,9 @@ impl Entrance {
     pub async fn dial(&self) -> Result<Carrier, EntranceError> {
         let url = || self.url.clone();
         let bad = || EntranceError::Offer { url: url(), what: "an address for sessions" };
-        let mut address = self.offer.quic;
-        if address.ip().is_unspecified() {
-            // It listens everywhere; then it is where it was asked.
-            let host = (self.url.host().trim_matches(['[', ']']), address.port());
-            let mut found = tokio::net::lookup_host(host).await.map_err(|_| bad())?;
-            address = found.next().ok_or_else(bad)?;
-        }
-        carrier::connect(address, self.offer.certificate)
+        let mut found = tokio::net::lookup_host(&self.offer.quic).await.map_err(|_| bad())?;
+        let address = found.next().ok_or_else(bad)?;
+        carrier::connect(address, &self.offer.certificates)
             .await
             .map_err(|error| EntranceError::Connect { url: url(), error })
     }

@@ -17,7 +17,9 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    gateway::{self, ClientId, Delivery, GatewayEvent, GatewayHandle, GatewayLimits},
+    certificates::Certificates,
+    clock::Clock,
+    gateway::{self, ClientId, Delivery, Door, GatewayEvent, GatewayHandle, GatewayLimits},
     http as node_http,
 };
 
@@ -51,13 +53,18 @@ impl Fake {
     async fn start(sim: SimId, mut reply: Reply) -> Self {
         let any = "127.0.0.1:0".parse().unwrap();
         let metrics = Arc::default();
+        let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
+        let allowed = Default::default();
+        let door = Door { listen: any, certificates: certificates.clone(), allowed };
         let (gateway, mut events) =
-            gateway::start(any, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
+            gateway::start(door, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
         let session = node_http::Session {
             sim,
+            name: "fake".to_owned(),
             server: server().public(),
             quic: gateway.address(),
-            certificate: gateway.certificate(),
+            announced_quic: None,
+            certificates,
             wire_version: VERSION,
         };
         let (status, published) = watch::channel(None);
@@ -65,10 +72,12 @@ impl Fake {
             status: published,
             queries: mpsc::channel(1).0,
             session: Arc::new(session),
+            sockets: gateway.sockets(),
             metrics,
             source: Arc::new(node_http::SourceOffer::new(None)),
         };
-        let http = node_http::start(any, Default::default(), node).await.unwrap();
+        let bound = node_http::bind(any).unwrap();
+        let http = node_http::start(bound, Default::default(), node);
         let url = format!("http://{}/", http.address()).parse().unwrap();
         let answering = gateway.clone();
         tokio::spawn(async move {

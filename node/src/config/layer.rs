@@ -5,8 +5,8 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use libp2p::Multiaddr;
 use serde::Deserialize;
 
-use super::{LogLevel, Peer};
-use crate::http::Origins;
+use super::{HostPort, LogLevel, Peer};
+use crate::http::{Origin, Origins};
 
 fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
 where
@@ -73,8 +73,12 @@ keys! {
     http_listen: SocketAddr, "ADDRESS";
     /// Web origins, besides its own, whose pages may talk to this server, with commas between.
     http_origins: Origins, "ORIGINS";
+    /// The origin that other servers and clients are told for HTTP [default: from http_listen].
+    announce_http: Origin, "ORIGIN";
     /// UDP address for clients [default: 127.0.0.1:8081].
     client_listen: SocketAddr, "ADDRESS";
+    /// Host and port that they are told for QUIC [default: from client_listen].
+    announce_quic: HostPort, "HOST:PORT";
     /// Clients at once [default: 512].
     clients_max: u32, "COUNT";
     /// Clients at once from one address [default: 128].

@@ -70,7 +70,9 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("node_key", "/d"),
         ("http_listen", "127.0.0.1:1"),
         ("http_origins", "https://a.example,http://b.example:81"),
+        ("announce_http", "https://node.example"),
         ("client_listen", "[::1]:2"),
+        ("announce_quic", "node.example:443"),
         ("clients_max", "3"),
         ("clients_per_ip_max", "4"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
@@ -114,6 +116,8 @@ fn a_wrong_value_is_an_error_with_its_line_and_key() {
         ("clients_max = \"many\"", "clients_max"),
         ("log = \"loud\"", "log"),
         ("http_origins = [\"example.org\"]", "http_origins"),
+        ("announce_http = \"node.example\"", "announce_http"),
+        ("announce_quic = \"node.example\"", "announce_quic"),
         ("data_dir = 3", "data_dir"),
     ] {
         let error = refused(&format!("\n{line}\n"));

@@ -13,14 +13,13 @@ use std::{
 
 use super::GatewayLimits;
 
-/// What to do with a newcomer.
+/// Why a newcomer does not come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Accept,
-    /// Ask it to prove its address, and forget it.
-    Retry,
+pub(super) enum Turned {
+    /// It must prove its address first.
+    ToProve,
     /// No place is left, or its address has too many.
-    Refuse,
+    Away,
 }
 
 /// Addresses that are counted together: one IPv4 address, or one IPv6 network of 64 bits, which is
@@ -71,32 +70,31 @@ impl Admission {
         counts.blocks.get(&block).is_some_and(|count| *count >= self.clients_per_ip_max)
     }
 
-    /// Judges a newcomer from `ip`, which has or has not proved that it receives packets there.
-    pub(super) fn judge(&self, ip: IpAddr, validated: bool) -> Verdict {
-        let counts = self.lock();
-        if counts.clients >= self.clients_max {
-            Verdict::Refuse
-        } else if !validated && counts.unvalidated >= self.unvalidated_max {
-            Verdict::Retry
-        } else if validated && self.is_crowded(&counts, Block::of(ip)) {
-            Verdict::Refuse
-        } else {
-            Verdict::Accept
-        }
-    }
-
-    /// Counts a newcomer until the ticket is dropped.
-    pub(super) fn admit(self: &Arc<Self>, ip: IpAddr, validated: bool) -> Ticket {
+    /// Counts a newcomer from `ip`, which has or has not proved that it receives packets there,
+    /// until its ticket is dropped.
+    ///
+    /// # Errors
+    /// When it cannot come in, or not like this.
+    pub(super) fn enter(self: &Arc<Self>, ip: IpAddr, validated: bool) -> Result<Ticket, Turned> {
         let mut counts = self.lock();
-        counts.clients += 1;
         let block = Block::of(ip);
+        if counts.clients >= self.clients_max {
+            return Err(Turned::Away);
+        }
+        if !validated && counts.unvalidated >= self.unvalidated_max {
+            return Err(Turned::ToProve);
+        }
+        if validated && self.is_crowded(&counts, block) {
+            return Err(Turned::Away);
+        }
+        counts.clients += 1;
         if validated {
             *counts.blocks.entry(block).or_default() += 1;
         } else {
             counts.unvalidated += 1;
         }
         drop(counts);
-        Ticket { admission: self.clone(), block, validated }
+        Ok(Ticket { admission: self.clone(), block, validated })
     }
 
     /// Clients that are counted now.
@@ -167,49 +165,49 @@ mod tests {
     fn the_limit_of_all_clients_is_hit_and_freed() {
         let admission = admission();
         let mut tickets: Vec<Ticket> =
-            (0..5).map(|n| admission.admit(ip(&format!("10.0.0.{n}")), true)).collect();
-        assert_eq!(admission.judge(ip("10.0.1.1"), true), Verdict::Refuse);
-        assert_eq!(admission.judge(ip("10.0.1.1"), false), Verdict::Refuse);
+            (0..5).map(|n| admission.enter(ip(&format!("10.0.0.{n}")), true).unwrap()).collect();
+        assert_eq!(admission.enter(ip("10.0.1.1"), true).unwrap_err(), Turned::Away);
+        assert_eq!(admission.enter(ip("10.0.1.1"), false).unwrap_err(), Turned::Away);
 
         tickets.pop();
-        assert_eq!(admission.judge(ip("10.0.1.1"), true), Verdict::Accept);
+        admission.enter(ip("10.0.1.1"), true).unwrap();
     }
 
     #[test]
     fn the_limit_of_one_address_is_hit_and_freed() {
         let admission = admission();
         let (here, there) = (ip("10.0.0.1"), ip("10.0.0.2"));
-        let first = admission.admit(here, true);
-        let _second = admission.admit(here, true);
-        assert_eq!(admission.judge(here, true), Verdict::Refuse);
-        assert_eq!(admission.judge(there, true), Verdict::Accept);
+        let first = admission.enter(here, true).unwrap();
+        let _second = admission.enter(here, true).unwrap();
+        assert_eq!(admission.enter(here, true).unwrap_err(), Turned::Away);
+        admission.enter(there, true).unwrap();
 
-        let mut late = admission.admit(here, false);
+        let mut late = admission.enter(here, false).unwrap();
         assert!(!late.validate());
 
         drop(first);
         assert!(late.validate());
-        assert_eq!(admission.judge(here, true), Verdict::Refuse);
+        assert_eq!(admission.enter(here, true).unwrap_err(), Turned::Away);
     }
 
     #[test]
     fn forged_addresses_use_up_nobodys_places() {
         let admission = admission();
         let victim = ip("10.0.0.1");
-        let _forged = admission.admit(victim, false);
+        let _forged = admission.enter(victim, false).unwrap();
 
-        assert_eq!(admission.judge(victim, false), Verdict::Retry);
-        assert_eq!(admission.judge(victim, true), Verdict::Accept);
+        assert_eq!(admission.enter(victim, false).unwrap_err(), Turned::ToProve);
+        admission.enter(victim, true).unwrap();
     }
 
     #[test]
     fn nothing_is_remembered_of_those_that_left() {
         let admission = admission();
         for validated in [true, false] {
-            let mut ticket = admission.admit(ip("2001:db8::1"), validated);
+            let mut ticket = admission.enter(ip("2001:db8::1"), validated).unwrap();
             assert!(ticket.validate());
         }
-        drop(admission.admit(ip("10.0.0.1"), false));
+        drop(admission.enter(ip("10.0.0.1"), false).unwrap());
 
         let counts = admission.lock();
         assert_eq!((counts.clients, counts.unvalidated, counts.blocks.len()), (0, 0, 0));

@@ -1,25 +1,31 @@
 //! One client: from its handshake to its end.
 
-use std::{future::pending, net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
-use quinn::{
-    Connecting, Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError,
-};
+use quinn::{Connecting, Connection, VarInt, crypto::rustls::HandshakeData};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     time::{Instant, timeout, timeout_at},
 };
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    ClientEnd, ClientId, Clients, CloseCode, GatewayLimits,
-    admission::Ticket,
+    CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
+    admission::{Admission, Ticket},
     outgoing::{Ending, Held, Outgoing, Step},
+    stream::{StreamReceiver, StreamSender},
+    webtransport::{self, Http3, Refusal},
+    wire::{Receive, Transmit},
 };
-use crate::{framing::Decoder, metrics::Metrics};
-
-/// Bytes taken from the transport at once.
-const READ_BYTES: usize = 16 * 1024;
+use crate::{http::Allowed, metrics::Metrics};
 
 /// What holding one received frame costs beside its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;
@@ -33,7 +39,7 @@ pub(super) struct Item {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Up(SocketAddr),
+    Up(SocketAddr, CarrierKind),
     /// The permit returns the frame's share of the client's budget when it is dropped.
     Frame(Bytes, OwnedSemaphorePermit),
     Ended(ClientEnd),
@@ -45,16 +51,48 @@ pub(super) struct Gateway {
     pub(super) limits: GatewayLimits,
     pub(super) items: mpsc::Sender<Item>,
     pub(super) clients: Arc<Clients>,
+    pub(super) admission: Arc<Admission>,
+    pub(super) allowed: Allowed,
     pub(super) held: Held,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) names: AtomicU64,
+    /// All clients, from their first packet to their end.
+    pub(super) tasks: TaskTracker,
+    /// No more clients, and those that are there end.
+    pub(super) stop: CancellationToken,
+}
+
+/// A client that begins its session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) id: ClientId,
+    pub(super) address: SocketAddr,
+    pub(super) carrier: CarrierKind,
+    /// Its first frame must be there by then.
+    pub(super) deadline: Instant,
 }
 
 fn close(connection: &Connection, code: CloseCode, reason: &str) {
     connection.close(VarInt::from_u32(code.0), reason.as_bytes());
 }
 
+/// What the client chose of the protocols that we offer.
+fn carrier(connection: &Connection) -> CarrierKind {
+    let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
+    match data.and_then(|data| data.protocol) {
+        Some(protocol) if protocol == webtransport::ALPN => CarrierKind::WebTransport,
+        _ => CarrierKind::Quic,
+    }
+}
+
 impl Gateway {
-    /// Serves a client until it ends. The place that it takes is freed when this returns.
+    /// A name that no client had before.
+    pub(super) fn name(&self) -> ClientId {
+        ClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Serves a client that came by QUIC until it ends. The place that it takes is freed when this
+    /// returns.
     pub(super) async fn serve(
         self: Arc<Self>,
         id: ClientId,
@@ -70,35 +108,105 @@ impl Gateway {
             self.metrics.clients_refused_total.one();
             return close(&connection, CloseCode::CROWDED, "too many from your address");
         }
-        let Ok(Ok((send, recv))) = timeout_at(deadline, connection.open_bi()).await else {
-            return close(&connection, CloseCode::SILENT, "no stream allowed in time");
+        let carrier = carrier(&connection);
+        let opened = match carrier {
+            CarrierKind::WebTransport => self.open_webtransport(&connection, deadline).await,
+            _ => self.open_raw(&connection, deadline).await,
         };
-        self.metrics.clients_accepted_total.one();
+        let Some((send, recv)) = opened else {
+            return;
+        };
+        let arrival = Arrival { id, address, carrier, deadline };
+        self.session(arrival, recv, send, ticket).await;
+    }
+
+    async fn open_raw(
+        &self,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Option<(StreamSender, StreamReceiver)> {
+        let Ok(Ok((send, recv))) = timeout_at(deadline, connection.open_bi()).await else {
+            close(connection, CloseCode::SILENT, "no stream allowed in time");
+            return None;
+        };
+        let send = StreamSender::new(connection.clone(), send, None);
+        Some((send, StreamReceiver::raw(recv, self.limits.frame_in_bytes_max)))
+    }
+
+    async fn open_webtransport(
+        &self,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Option<(StreamSender, StreamReceiver)> {
+        let max = self.limits.frame_in_bytes_max;
+        let accepted = webtransport::accept(connection, &self.allowed, max);
+        match timeout_at(deadline, accepted).await {
+            Ok(Ok(halves)) => return Some(halves),
+            Ok(Err(Refusal::Lost)) => {}
+            Ok(Err(Refusal::Nonsense)) => {
+                self.metrics.clients_mistaken_total.one();
+                connection.close(Http3::GENERAL_PROTOCOL_ERROR, b"no request for WebTransport");
+            }
+            Ok(Err(Refusal::Answered { foreign, http3 })) => {
+                let counted = match foreign {
+                    true => &self.metrics.clients_foreign_total,
+                    false => &self.metrics.clients_mistaken_total,
+                };
+                counted.one();
+                let _ = timeout(self.limits.linger, http3.refused()).await;
+                connection.close(Http3::NO_ERROR, b"");
+            }
+            Err(_) => {
+                self.metrics.clients_refused_total.one();
+                connection.close(Http3::GENERAL_PROTOCOL_ERROR, b"no request in time");
+            }
+        }
+        None
+    }
+
+    /// Runs a session over any carrier until it ends.
+    pub(super) async fn session(
+        &self,
+        arrival: Arrival,
+        recv: impl Receive,
+        mut send: impl Transmit,
+        ticket: Ticket,
+    ) {
+        let Arrival { id, address, carrier, deadline } = arrival;
         let outgoing = Arc::new(Outgoing::new(self.limits, self.held.clone()));
-        self.clients.lock().insert(id, outgoing.clone());
-        self.count();
+        self.clients.lock().insert(id, Present { outgoing: outgoing.clone(), carrier });
+        self.metrics.clients_accepted_total.one();
+        carrier.total(&self.metrics).one();
+        self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
-        if self.tell(id, What::Up(address)).await {
+        if self.tell(id, What::Up(address, carrier)).await {
             end = tokio::select! {
                 end = self.read(id, recv, deadline) => end,
-                end = self.write(send, &outgoing) => end,
+                end = self.write(&mut send, &outgoing) => end,
+                () = self.stop.cancelled() => end,
                 ending = outgoing.overdue(self.limits.linger) => match ending {
                     Ending::TooSlow => ClientEnd::TooSlow,
                     Ending::Asked(code, _) => ClientEnd::Closed(code),
                 },
             };
         }
+        if let (ClientEnd::Left, Some(Ending::Asked(code, _))) = (&end, outgoing.ending()) {
+            // It was asked to, and some carriers' clients hang up then.
+            end = ClientEnd::Closed(code);
+        }
         self.clients.lock().remove(&id);
-        self.count();
-        say_goodbye(&connection, &end, outgoing.ending());
-        tracing::debug!(client = id.0, %address, %end, "client ended");
-        drop((connection, ticket));
+        self.count(carrier);
+        self.say_goodbye(send, &end, outgoing.ending()).await;
+        tracing::debug!(client = id.0, %address, %carrier, %end, "client ended");
+        drop(ticket);
         self.tell(id, What::Ended(end)).await;
     }
 
-    fn count(&self) {
+    fn count(&self, carrier: CarrierKind) {
         let clients = self.clients.lock();
         self.metrics.clients.set(clients.len() as u64);
+        let same = clients.values().filter(|client| client.carrier == carrier).count();
+        carrier.gauge(&self.metrics).set(same as u64);
     }
 
     /// False when nobody listens any more.
@@ -106,98 +214,82 @@ impl Gateway {
         self.items.send(Item { id, what }).await.is_ok()
     }
 
-    /// While the receiver is behind, the stream is not read, and the client feels it.
-    async fn read(&self, id: ClientId, mut recv: RecvStream, deadline: Instant) -> ClientEnd {
+    /// While the receiver is behind, the carrier is not read, and the client feels it.
+    async fn read(&self, id: ClientId, mut recv: impl Receive, deadline: Instant) -> ClientEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
-        let mut decoder = Decoder::new(self.limits.frame_in_bytes_max);
         let mut spoke = false;
         loop {
-            let chunk = recv.read_chunk(READ_BYTES, true);
-            let chunk = if spoke { Ok(chunk.await) } else { timeout_at(deadline, chunk).await };
-            let bytes = match chunk {
-                Err(_) => return ClientEnd::Silent,
-                Ok(Ok(Some(chunk))) => chunk.bytes,
-                Ok(Ok(None) | Err(ReadError::Reset(_))) => return ClientEnd::Left,
-                Ok(Err(ReadError::ConnectionLost(lost))) => return lost_or_left(lost),
-                Ok(Err(error)) => unreachable!("streams are read in order, and once: {error}"),
+            let received = match spoke {
+                true => recv.frame().await,
+                false => match timeout_at(deadline, recv.frame()).await {
+                    Ok(received) => received,
+                    Err(_) => return ClientEnd::Silent,
+                },
             };
-            let mut input = &bytes[..];
-            loop {
-                let frame = match decoder.next(&mut input) {
-                    Ok(Some(frame)) if frame.is_empty() => return ClientEnd::Empty,
-                    Ok(Some(frame)) => frame,
-                    Ok(None) => break,
-                    Err(oversize) => return ClientEnd::Oversize(oversize),
-                };
-                spoke = true;
-                self.metrics.client_frames_received_total.one();
-                self.metrics.client_bytes_received_total.add(frame.len() as u64);
-                let share = frame.len() + FRAME_OVERHEAD_BYTES;
-                let share = u32::try_from(share).expect("budgets are below 4 GiB");
-                let permit = budget.clone().acquire_many_owned(share).await;
-                let permit = permit.expect("the budget is never closed");
-                if !self.tell(id, What::Frame(frame, permit)).await {
-                    return ClientEnd::Closed(CloseCode::SHUTDOWN);
-                }
+            let frame = match received {
+                Ok(frame) => frame,
+                Err(end) => return end,
+            };
+            spoke = true;
+            self.metrics.client_frames_received_total.one();
+            self.metrics.client_bytes_received_total.add(frame.len() as u64);
+            let share = frame.len() + FRAME_OVERHEAD_BYTES;
+            let share = u32::try_from(share).expect("budgets are below 4 GiB");
+            let permit = budget.clone().acquire_many_owned(share).await;
+            let permit = permit.expect("the budget is never closed");
+            if !self.tell(id, What::Frame(frame, permit)).await {
+                return ClientEnd::Closed(CloseCode::SHUTDOWN);
             }
         }
     }
 
-    async fn write(&self, mut send: SendStream, outgoing: &Outgoing) -> ClientEnd {
-        let mut batch = Vec::new();
+    async fn write(&self, send: &mut impl Transmit, outgoing: &Outgoing) -> ClientEnd {
+        let stall = self.limits.stall;
+        let mut frames = Vec::new();
         loop {
-            batch.clear();
-            let taken = match outgoing.take(&mut batch).await {
-                Step::Write(taken) => taken,
-                Step::Finish => break,
-            };
-            let mut rest = &batch[..];
-            // Each part that the client takes renews its time.
-            while !rest.is_empty() {
-                match timeout(self.limits.stall, send.write(rest)).await {
-                    Err(_) => return ClientEnd::Stuck,
-                    Ok(Ok(written)) => rest = &rest[written..],
-                    // The reader sees it too, once it has read what came before.
-                    Ok(Err(WriteError::ConnectionLost(_))) => return pending().await,
-                    Ok(Err(_)) => return ClientEnd::Left,
-                }
+            frames.clear();
+            let step = timeout(self.limits.idle / 4, outgoing.take(&mut frames)).await;
+            if let Err(end) = send.pulse(stall).await {
+                return end;
             }
-            outgoing.written(taken);
+            match step {
+                // Nothing to say but a sign of life.
+                Err(_) => {}
+                Ok(Step::Write(taken)) => match send.write(&frames, stall).await {
+                    Ok(()) => outgoing.written(taken),
+                    Err(end) => return end,
+                },
+                Ok(Step::Finish) => break,
+            }
         }
-        // Waits until the client has all of it; `Outgoing::overdue` ends the wait.
-        if send.finish().is_ok() {
-            let _ = send.stopped().await;
-        }
-        match outgoing.ending() {
-            Some(Ending::Asked(code, _)) => ClientEnd::Closed(code),
-            _ => ClientEnd::TooSlow,
-        }
+        let Some(Ending::Asked(code, reason)) = outgoing.ending() else {
+            return ClientEnd::TooSlow;
+        };
+        // `Outgoing::overdue` ends the wait.
+        send.finish(code, &reason).await;
+        ClientEnd::Closed(code)
     }
-}
 
-fn lost_or_left(lost: ConnectionError) -> ClientEnd {
-    match lost {
-        ConnectionError::ApplicationClosed(_) => ClientEnd::Left,
-        ConnectionError::LocallyClosed => ClientEnd::Closed(CloseCode::SHUTDOWN),
-        lost => ClientEnd::Lost(lost),
+    /// Tells the client why, as far as it is still there.
+    async fn say_goodbye(&self, send: impl Transmit, end: &ClientEnd, ending: Option<Ending>) {
+        let linger = self.limits.linger;
+        let code = match end {
+            ClientEnd::Closed(code) => {
+                let asked = match ending {
+                    Some(Ending::Asked(_, reason)) => reason,
+                    _ => "the server stops".to_owned(),
+                };
+                return send.close(*code, &asked, linger).await;
+            }
+            ClientEnd::Left | ClientEnd::Lost(_) => {
+                return send.close(CloseCode::DONE, "", Duration::ZERO).await;
+            }
+            ClientEnd::TooSlow | ClientEnd::Stuck => CloseCode::TOO_SLOW,
+            ClientEnd::Oversize(_) => CloseCode::OVERSIZE,
+            ClientEnd::Empty => CloseCode::EMPTY,
+            ClientEnd::Silent => CloseCode::SILENT,
+            ClientEnd::Malformed(_) => CloseCode::MALFORMED,
+        };
+        send.close(code, &end.to_string(), linger).await;
     }
-}
-
-/// Tells the client why, as far as it is still there.
-fn say_goodbye(connection: &Connection, end: &ClientEnd, ending: Option<Ending>) {
-    let code = match end {
-        ClientEnd::Closed(code) => {
-            let asked = match ending {
-                Some(Ending::Asked(_, reason)) => reason,
-                _ => "the server stops".to_owned(),
-            };
-            return close(connection, *code, &asked);
-        }
-        ClientEnd::Left | ClientEnd::Lost(_) => CloseCode::DONE,
-        ClientEnd::TooSlow | ClientEnd::Stuck => CloseCode::TOO_SLOW,
-        ClientEnd::Oversize(_) => CloseCode::OVERSIZE,
-        ClientEnd::Empty => CloseCode::EMPTY,
-        ClientEnd::Silent => CloseCode::SILENT,
-    };
-    close(connection, code, &end.to_string());
 }

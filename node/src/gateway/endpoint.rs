@@ -1,21 +1,25 @@
 //! The QUIC endpoint: its settings, and who is let in.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+};
 
 use quinn::{
     Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig,
     VarInt, crypto::rustls::QuicServerConfig,
 };
-use tokio::task::JoinSet;
 
 use super::{
-    ALPN, ClientId, GatewayLimits, StartError,
-    admission::{Admission, Verdict},
+    ALPN, GatewayLimits, StartError,
+    admission::Turned,
     client::Gateway,
+    webtransport::{self, BIDI_STREAMS, DATAGRAM_BYTES, UNI_STREAMS},
 };
 use crate::{
-    bind::BindError,
-    tls::{CertificateHash, Identity},
+    bind::{BindError, both_families},
+    certificates::Certificates,
 };
 
 /// Bytes sent to one client and not acknowledged. 1.2 MB/s at a round trip of 100 ms.
@@ -33,24 +37,27 @@ pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartError {
     StartError::Bind(BindError { address, flag, source })
 }
 
-/// Opens the endpoint with a new certificate.
+/// Opens an endpoint at `listen`, and if that is a loopback address another one of the other family
+/// with the same port.
 pub(super) fn open(
     listen: SocketAddr,
     limits: &GatewayLimits,
-) -> Result<(Endpoint, CertificateHash), StartError> {
+    certificates: &Certificates,
+) -> Result<Vec<Endpoint>, StartError> {
     let failed = |error: String| StartError::Certificate(error);
-    let identity = Identity::generate().map_err(|error| failed(error.to_string()))?;
-    let hash = identity.hash();
-    let tls = identity.server(ALPN).map_err(|error| failed(error.to_string()))?;
+    let tls = certificates.server(&[ALPN, webtransport::ALPN]);
+    let tls = tls.map_err(|error| failed(error.to_string()))?;
     let crypto = QuicServerConfig::try_from(tls).map_err(|error| failed(error.to_string()))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config.max_incoming(INCOMING_MAX).incoming_buffer_size_total(INCOMING_BYTES_MAX);
     config.transport_config(Arc::new(transport(limits)));
-    let socket = std::net::UdpSocket::bind(listen).map_err(|error| bind_error(listen, error))?;
-    let runtime = Arc::new(TokioRuntime);
-    let endpoint = Endpoint::new(EndpointConfig::default(), Some(config), socket, runtime)
-        .map_err(|error| bind_error(listen, error))?;
-    Ok((endpoint, hash))
+    let sockets = both_families(listen, UdpSocket::bind, UdpSocket::local_addr);
+    let endpoint = |socket| {
+        let (own, runtime) = (EndpointConfig::default(), Arc::new(TokioRuntime));
+        Endpoint::new(own, Some(config.clone()), socket, runtime)
+    };
+    let endpoints = sockets.and_then(|sockets| sockets.into_iter().map(endpoint).collect());
+    endpoints.map_err(|error| bind_error(listen, error))
 }
 
 fn transport(limits: &GatewayLimits) -> TransportConfig {
@@ -58,61 +65,46 @@ fn transport(limits: &GatewayLimits) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_idle_timeout(Some(idle))
-        // Only the server opens a stream, and it opens one.
-        .max_concurrent_bidi_streams(VarInt::from_u32(0))
-        .max_concurrent_uni_streams(VarInt::from_u32(0))
-        .datagram_receive_buffer_size(None)
+        // A client may be silent, but not away.
+        .keep_alive_interval(Some(limits.idle / 4))
+        // Only the server opens the stream of a session. Which protocol it is for, nobody knows
+        // before the handshake.
+        .max_concurrent_bidi_streams(VarInt::from_u32(BIDI_STREAMS))
+        .max_concurrent_uni_streams(VarInt::from_u32(UNI_STREAMS))
+        .datagram_receive_buffer_size(Some(DATAGRAM_BYTES))
         .stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW_BYTES))
         .send_window(SEND_WINDOW_BYTES.into());
     transport
 }
 
-/// Lets clients in until the endpoint is closed, then waits for those that are there to end.
-pub(super) async fn accept(endpoint: Endpoint, gateway: Gateway) {
-    let admission = Admission::new(&gateway.limits);
-    let gateway = Arc::new(gateway);
-    let mut next = ClientId(0);
-    let mut clients = JoinSet::new();
-    loop {
-        tokio::select! {
-            incoming = endpoint.accept() => match incoming {
-                Some(incoming) => admit(incoming, &admission, &gateway, &mut next, &mut clients),
-                None => break,
-            },
-            Some(_) = clients.join_next() => {}
-        }
+/// Lets clients in until the endpoint is closed.
+pub(super) async fn accept(endpoint: Endpoint, gateway: Arc<Gateway>) {
+    while let Some(incoming) = endpoint.accept().await {
+        admit(incoming, &gateway);
     }
-    while clients.join_next().await.is_some() {}
 }
 
-fn admit(
-    incoming: Incoming,
-    admission: &Arc<Admission>,
-    gateway: &Arc<Gateway>,
-    next: &mut ClientId,
-    clients: &mut JoinSet<()>,
-) {
+fn admit(incoming: Incoming, gateway: &Arc<Gateway>) {
     let (address, validated) = (incoming.remote_address(), incoming.remote_address_validated());
-    match admission.judge(address.ip(), validated) {
-        Verdict::Accept => {
-            let ticket = admission.admit(address.ip(), validated);
+    match gateway.admission.enter(address.ip(), validated) {
+        Ok(ticket) => {
             // An error here is a first packet that was malformed; its ticket is dropped with it.
             if let Ok(connecting) = incoming.accept() {
-                next.0 += 1;
-                clients.spawn(gateway.clone().serve(*next, address, connecting, ticket));
+                let id = gateway.name();
+                gateway.tasks.spawn(gateway.clone().serve(id, address, connecting, ticket));
             }
         }
-        Verdict::Retry => {
+        Err(Turned::ToProve) => {
             gateway.metrics.clients_retried_total.one();
             // Whoever was asked before is validated; and if quinn refuses to ask, so do we.
             if let Err(again) = incoming.retry() {
                 again.into_incoming().refuse();
             }
         }
-        Verdict::Refuse => {
+        Err(Turned::Away) => {
             gateway.metrics.clients_refused_total.one();
-            tracing::debug!(%address, clients = admission.clients(), "client refused");
+            tracing::debug!(%address, clients = gateway.admission.clients(), "client refused");
             incoming.refuse();
         }
     }

@@ -14,12 +14,11 @@ use bytes::Bytes;
 use tokio::{sync::Notify, time::sleep};
 
 use super::{CloseCode, Delivery, GatewayLimits, SendError, Sent};
-use crate::framing;
 
 /// What holding one frame costs beside its bytes.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
-/// Frames are gathered up to this size into one write.
+/// Frames are gathered up to this size for one write.
 const BATCH_BYTES: usize = 32 * 1024;
 
 /// What is held for all clients together, shared by their queues.
@@ -163,9 +162,9 @@ impl Outgoing {
         self.filled.notify_one();
     }
 
-    /// Waits for something to write and encodes a batch of it. Nothing is lost when this is
+    /// Waits for something to write and hands out a batch of it. Nothing is lost when this is
     /// cancelled while it waits.
-    pub(super) async fn take(&self, batch: &mut Vec<u8>) -> Step {
+    pub(super) async fn take(&self, batch: &mut Vec<Bytes>) -> Step {
         loop {
             if let Some(step) = self.try_take(batch) {
                 return step;
@@ -174,20 +173,20 @@ impl Outgoing {
         }
     }
 
-    fn try_take(&self, batch: &mut Vec<u8>) -> Option<Step> {
+    fn try_take(&self, batch: &mut Vec<Bytes>) -> Option<Step> {
         let mut state = self.lock();
         // All of it stays counted until it is written.
         let mut taken = Taken::default();
-        while batch.len() < BATCH_BYTES
+        while taken.reliable < BATCH_BYTES
             && let Some(frame) = state.reliable.pop_front()
         {
             taken.reliable += cost(&frame);
-            framing::encode(&frame, batch);
+            batch.push(frame);
         }
         taken.all = taken.reliable;
         if let Some(frame) = state.latest.take() {
             taken.all += cost(&frame);
-            framing::encode(&frame, batch);
+            batch.push(frame);
         }
         match batch.is_empty() {
             false => Some(Step::Write(taken)),
@@ -278,9 +277,7 @@ mod tests {
         let mut batch = Vec::new();
         let Some(Step::Write(taken)) = outgoing.try_take(&mut batch) else { panic!("nothing") };
         assert_eq!(taken, Taken { reliable: 0, all: 1_000 });
-        let mut wanted = Vec::new();
-        framing::encode(&frame(99), &mut wanted);
-        assert_eq!(batch, wanted);
+        assert_eq!(batch, [frame(99)]);
     }
 
     #[test]
@@ -293,11 +290,7 @@ mod tests {
         let mut batch = Vec::new();
         outgoing.try_take(&mut batch);
 
-        let mut wanted = Vec::new();
-        for n in [1, 3, 2] {
-            framing::encode(&frame(n), &mut wanted);
-        }
-        assert_eq!(batch, wanted);
+        assert_eq!(batch, [1, 3, 2].map(frame));
     }
 
     #[test]

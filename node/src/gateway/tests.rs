@@ -1,6 +1,6 @@
 //! Real clients on loopback. Time-outs here only keep a broken test from hanging.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, SERVER_FRAME_BYTES_MAX};
 use quinn::{Connection, Endpoint};
@@ -9,7 +9,9 @@ use tokio::net::UdpSocket;
 use super::*;
 use crate::{
     carrier::{self, Carrier, CarrierError, ConnectError},
-    tls::Pin,
+    certificates,
+    clock::Clock,
+    tls::{CertificateHash, Pin},
 };
 
 const GUARD: Duration = Duration::from_secs(30);
@@ -19,13 +21,23 @@ struct Node {
     handle: GatewayHandle,
     events: GatewayEvents,
     metrics: Arc<Metrics>,
+    certificates: Certificates,
+}
+
+fn certificates() -> Certificates {
+    Certificates::generate(Clock::default().now().wall).unwrap()
+}
+
+fn door(certificates: &Certificates, allowed: Allowed) -> Door {
+    Door { listen: LOOPBACK.into(), certificates: certificates.clone(), allowed }
 }
 
 impl Node {
     fn new(limits: GatewayLimits) -> Self {
-        let metrics = Arc::<Metrics>::default();
-        let (handle, events) = start(LOOPBACK.into(), limits, metrics.clone()).unwrap();
-        Self { handle, events, metrics }
+        let (metrics, certificates) = (Arc::<Metrics>::default(), certificates());
+        let door = door(&certificates, Allowed::default());
+        let (handle, events) = start(door, limits, metrics.clone()).unwrap();
+        Self { handle, events, metrics, certificates }
     }
 
     async fn next(&mut self) -> GatewayEvent {
@@ -41,7 +53,8 @@ impl Node {
 
     /// A client that has been greeted, and has answered.
     async fn client(&mut self) -> (ClientId, Carrier) {
-        let connect = carrier::connect(self.handle.address(), self.handle.certificate());
+        let hashes = self.certificates.hashes();
+        let connect = carrier::connect(self.handle.address(), &hashes);
         let (id, carrier) = tokio::join!(self.greet(), connect);
         let mut carrier = carrier.unwrap();
         assert_eq!(carrier.recv.recv().await.unwrap(), "welcome");
@@ -60,7 +73,7 @@ impl Node {
     /// A connection that does what no carrier does.
     async fn raw(&self, alpn: &[u8]) -> Result<Connection, ConnectionError> {
         let endpoint = Endpoint::client(LOOPBACK.into()).unwrap();
-        let config = carrier::config(&Pin::new(self.handle.certificate()), alpn);
+        let config = carrier::config(&Pin::new(&self.certificates.hashes()), alpn);
         endpoint.connect_with(config, self.handle.address(), "anything").unwrap().await
     }
 }
@@ -147,11 +160,41 @@ async fn a_client_that_leaves_is_down_after_its_last_frame() {
 #[tokio::test]
 async fn another_certificate_is_refused_by_the_client() {
     let (mut node, other) = (Node::new(limits()), Node::new(limits()));
-    let (expected, found) = (other.handle.certificate(), node.handle.certificate());
+    let (expected, found) = (other.certificates.hashes(), node.certificates.hashes()[0]);
 
-    let refused = carrier::connect(node.handle.address(), expected).await.unwrap_err();
+    let refused = carrier::connect(node.handle.address(), &expected).await.unwrap_err();
 
-    assert_eq!(refused, ConnectError::WrongCertificate { expected, found });
+    assert_eq!(refused, ConnectError::WrongCertificate { found });
+    node.client().await;
+}
+
+#[tokio::test]
+async fn a_rotation_keeps_sessions_and_lets_in_who_knew_the_next_certificate() {
+    let mut node = Node::new(limits());
+    let announced = node.certificates.hashes();
+    let (id, mut carrier) = node.client().await;
+
+    let now = Clock::default().now().wall;
+    assert!(node.certificates.renew(now.plus(certificates::USE)).unwrap());
+
+    carrier.send.send(b"still here").await.unwrap();
+    assert_eq!(node.next().await, frame(id, b"still here"));
+    // It has the hashes from before, and is shown what was the next one then.
+    let connect = carrier::connect(node.handle.address(), &announced);
+    let (_, late) = tokio::join!(node.greet(), connect);
+    late.unwrap();
+    let connect = carrier::connect(node.handle.address(), &announced[..1]).await;
+    assert_eq!(connect.unwrap_err(), ConnectError::WrongCertificate { found: announced[1] });
+}
+
+#[tokio::test]
+async fn clients_come_in_by_both_families_of_loopback() {
+    let mut node = Node::new(limits());
+    let (port, hashes) = (node.handle.address().port(), node.certificates.hashes());
+    let v6 = SocketAddr::from((Ipv6Addr::LOCALHOST, port));
+    let (_, carrier) = tokio::join!(node.greet(), carrier::connect(v6, &hashes));
+    let mut carrier = carrier.unwrap();
+    assert_eq!(carrier.recv.recv().await.unwrap(), "welcome");
     node.client().await;
 }
 
@@ -372,3 +415,6 @@ async fn a_long_reason_is_cut_between_characters() {
 }
 
 mod coming_and_going;
+mod hostile_sockets;
+mod hostile_transports;
+mod pages;

@@ -15,14 +15,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{
-    BODY_BYTES_MAX, Failure, Origin, Origins,
-    origin::{host, is_address},
-};
+use super::{Allowed, BODY_BYTES_MAX, Failure, allowed::Page, origin::host};
 use crate::metrics::Metrics;
 
 pub(super) struct Guard {
-    pub(super) origins: Origins,
+    pub(super) allowed: Allowed,
     pub(super) metrics: Arc<Metrics>,
 }
 
@@ -43,9 +40,6 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Failure> 
 
 impl Guard {
     /// The origin that may read the answer, if it is another one than the server's own.
-    ///
-    /// The name matters too: a page can make a name of its own site resolve to this server's
-    /// address (DNS rebinding), and then it is of "the same origin".
     fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Failure> {
         let foreign = |what: &str, which: &str| {
             self.metrics.http_requests_foreign_total.one();
@@ -54,14 +48,16 @@ impl Guard {
         };
         let called = text(headers, HOST)?.ok_or_else(|| Failure::bad_request("no Host header"))?;
         let name = host(called).to_ascii_lowercase();
-        if !is_address(&name) && name != "localhost" && !self.origins.has_host(&name) {
+        if !self.allowed.is_name(&name) {
             return Err(foreign("host", called));
         }
-        match text(headers, ORIGIN)? {
-            None => Ok(None),
-            Some(origin) if origin == Origin::own(called).to_string() => Ok(None),
-            Some(origin) if self.origins.contains(origin) => Ok(headers.get(ORIGIN).cloned()),
-            Some(origin) => Err(foreign("origin", origin)),
+        let Some(origin) = text(headers, ORIGIN)? else {
+            return Ok(None);
+        };
+        match self.allowed.page(origin, called) {
+            Page::Own => Ok(None),
+            Page::Other => Ok(headers.get(ORIGIN).cloned()),
+            Page::Foreign => Err(foreign("origin", origin)),
         }
     }
 }

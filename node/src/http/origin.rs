@@ -20,14 +20,28 @@ impl Origin {
         Self(format!("http://{}", authority.to_ascii_lowercase()))
     }
 
+    /// As browsers write it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The origin of pages from this host (as it is written in a URL) and port, by http.
+    pub(crate) fn http(host: &str, port: u16) -> Self {
+        match port {
+            80 => Self::own(host),
+            port => Self::own(&format!("{host}:{port}")),
+        }
+    }
+
     /// Host and port.
-    pub(super) fn authority(&self) -> &str {
+    pub(crate) fn authority(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, authority)| authority)
     }
 }
 
 /// The host of `host` or `host:port`; brackets of IPv6 addresses stay.
-pub(super) fn host(authority: &str) -> &str {
+pub(crate) fn host(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
@@ -35,12 +49,19 @@ pub(super) fn host(authority: &str) -> &str {
 }
 
 /// Is it an address, written as in a URL?
-pub(super) fn is_address(host: &str) -> bool {
+pub(crate) fn is_address(host: &str) -> bool {
     let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match v6 {
         Some(v6) => v6.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6()),
         None => host.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv4()),
     }
+}
+
+/// Is it a host as in an origin: an address, or a name in lowercase?
+pub(crate) fn is_host(host: &str) -> bool {
+    let names =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
+    is_address(host) || !host.is_empty() && host.bytes().all(names)
 }
 
 impl FromStr for Origin {
@@ -56,11 +77,8 @@ impl FromStr for Origin {
         };
         let host = host(authority);
         let port = authority[host.len()..].strip_prefix(':');
-        let names =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
-        let is_host = is_address(host) || !host.is_empty() && host.bytes().all(names);
         let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
-        if !is_host || !is_port || authority.ends_with(default_port) {
+        if !is_host(host) || !is_port || authority.ends_with(default_port) {
             return Err(wrong());
         }
         Ok(Self(text.to_owned()))

@@ -10,6 +10,7 @@ use axum::{
     extract::{Query as Parameters, State, rejection::QueryRejection},
     http::StatusCode,
 };
+use metatopia_protocol::SignedEntrance;
 use metatopia_types::{Height, Root};
 use serde::Deserialize;
 use tokio::{
@@ -32,6 +33,11 @@ pub enum Query {
         height: Height,
         /// Who waits.
         reply: oneshot::Sender<Result<Root, RootUnknown>>,
+    },
+    /// Where the sim's servers let clients in.
+    Servers {
+        /// Who waits.
+        reply: oneshot::Sender<Vec<SignedEntrance>>,
     },
 }
 

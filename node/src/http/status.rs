@@ -2,10 +2,17 @@
 
 use std::{fmt, net::SocketAddr};
 
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, header::HOST},
+};
 use metatopia_types::{Height, PublicKey, Root, SimId, Tick};
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
-use crate::tls::CertificateHash;
+use super::{Node, in_url, origin::host, page};
+use crate::certificates::Certificates;
 
 fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
@@ -60,18 +67,71 @@ pub struct Status {
 }
 
 /// What a client needs to connect to this server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Session {
     /// The sim it serves.
-    #[serde(serialize_with = "text")]
     pub sim: SimId,
+    /// What the sim is called.
+    pub name: String,
     /// The server's own key, with which it votes.
-    #[serde(serialize_with = "text")]
     pub server: PublicKey,
-    /// The UDP address for QUIC.
+    /// The UDP address for QUIC and WebTransport.
     pub quic: SocketAddr,
-    /// SHA-256 of the certificate that the server shows there.
-    pub certificate: CertificateHash,
-    /// The version of the protocol that is spoken there.
+    /// Host and port that it is announced by, if it is another one.
+    pub announced_quic: Option<String>,
+    /// What it shows there.
+    pub certificates: Certificates,
+    /// The version of the protocol that is spoken, over every carrier.
     pub wire_version: u16,
+}
+
+/// Clients that are connected, by carrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Carriers {
+    /// Raw QUIC.
+    pub quic: u64,
+    /// WebTransport.
+    pub webtransport: u64,
+    /// WebSocket.
+    pub websocket: u64,
+}
+
+impl Session {
+    /// Host and port for QUIC, for somebody who called this server `called`.
+    pub(super) fn quic_for(&self, called: &str) -> String {
+        match &self.announced_quic {
+            Some(announced) => announced.clone(),
+            // It listens everywhere; so it is where it was called.
+            None if self.quic.ip().is_unspecified() => {
+                format!("{}:{}", host(called), self.quic.port())
+            }
+            None => format!("{}:{}", in_url(self.quic), self.quic.port()),
+        }
+    }
+}
+
+/// How to connect, in JSON: `quic` is host and port for raw QUIC, `wt` the URL for WebTransport,
+/// `ws` the path for WebSocket, `certificates` the hashes of the certificate in use and of the next,
+/// `wasm` where the page's module is.
+pub(super) async fn session(State(node): State<Node>, headers: HeaderMap) -> Json<Value> {
+    let (session, metrics) = (&node.session, &node.metrics);
+    let called = headers.get(HOST).and_then(|called| called.to_str().ok()).unwrap_or_default();
+    let quic = session.quic_for(called);
+    let clients = Carriers {
+        quic: metrics.clients_quic.get(),
+        webtransport: metrics.clients_webtransport.get(),
+        websocket: metrics.clients_websocket.get(),
+    };
+    Json(json!({
+        "sim": session.sim.to_string(),
+        "name": session.name,
+        "server": session.server.to_string(),
+        "wt": format!("https://{quic}/"),
+        "quic": quic,
+        "ws": "/ws",
+        "certificates": session.certificates.hashes(),
+        "clients": clients,
+        "wire_version": session.wire_version,
+        "wasm": page::module_address(),
+    }))
 }

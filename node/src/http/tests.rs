@@ -1,6 +1,9 @@
 //! Real requests on loopback. Time-outs here only keep a broken test from hanging.
 
-use metatopia_types::{Digest, Height, PublicKey, Root, SimId, Tick};
+use metatopia_protocol::Entrance;
+use metatopia_types::{
+    Digest, Height, Millis, PublicKey, Root, Sign as _, SigningKey, SimId, Tick,
+};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -8,7 +11,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::tls::CertificateHash;
+use crate::{certificates::Certificates, clock::Clock, tls::CertificateHash};
 
 const GUARD: Duration = Duration::from_secs(30);
 
@@ -33,28 +36,37 @@ pub(super) struct Running {
     pub(super) server: HttpServer,
     status: watch::Sender<Option<Status>>,
     queries: mpsc::Receiver<Query>,
+    allowed: Allowed,
 }
 
 pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
     let (status, published) = watch::channel(None);
     let (asked, queries) = mpsc::channel(queries_max);
-    let session = Session {
-        sim: SimId(Digest([2; 32])),
-        server: PublicKey([1; 32]),
-        quic: "127.0.0.1:8081".parse().unwrap(),
-        certificate: CertificateHash([5; 32]),
-        wire_version: 1,
-    };
+    let session = a_session("127.0.0.1:8081");
     let node = Node {
         status: published,
         queries: asked,
         session: Arc::new(session),
+        sockets: WebSockets::default(),
         metrics: Arc::default(),
         source: Arc::new(SourceOffer::new(Some("https://example.org/source".to_owned()))),
     };
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let server = start(listen, origins.parse().unwrap(), node).await.unwrap();
-    Running { server, status, queries }
+    let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let allowed = Allowed::new(origins.parse().unwrap(), bound.address(), None);
+    let server = start(bound, allowed.clone(), node);
+    Running { server, status, queries, allowed }
+}
+
+fn a_session(quic: &str) -> Session {
+    Session {
+        sim: SimId(Digest([2; 32])),
+        name: "plaza".to_owned(),
+        server: PublicKey([1; 32]),
+        quic: quic.parse().unwrap(),
+        announced_quic: None,
+        certificates: Certificates::generate(Clock::default().now().wall).unwrap(),
+        wire_version: 1,
+    }
 }
 
 impl Running {
@@ -184,16 +196,95 @@ async fn questions_above_the_limit_and_to_a_stopped_loop_are_refused() {
 
 #[tokio::test]
 async fn the_session_tells_how_to_connect() {
-    let (code, body) = run("", 1).await.get("/api/session").await;
+    let (code, mut body) = run("", 1).await.get("/api/session").await;
+    let certificates: Vec<CertificateHash> =
+        serde_json::from_value(body["certificates"].take()).unwrap();
+    assert_eq!(certificates.len(), 2);
+    assert_ne!(certificates[0], certificates[1]);
     let expected = json!({
         "sim": "02".repeat(32),
+        "name": "plaza",
         "server": "01".repeat(32),
         "quic": "127.0.0.1:8081",
-        "certificate": "05".repeat(32),
+        "wt": "https://127.0.0.1:8081/",
+        "ws": "/ws",
+        "certificates": null,
+        "clients": { "quic": 0, "webtransport": 0, "websocket": 0 },
         "wire_version": 1,
         "wasm": page::module_address(),
     });
     assert_eq!((code, body), (200, expected));
+}
+
+#[test]
+fn sessions_are_where_the_server_was_called_if_it_listens_everywhere() {
+    let session = a_session("[::]:8081");
+    assert_eq!(session.quic_for("192.0.2.7:8080"), "192.0.2.7:8081");
+    assert_eq!(session.quic_for("[2001:db8::1]:8080"), "[2001:db8::1]:8081");
+    assert_eq!(a_session("[::1]:8081").quic_for("localhost:8080"), "[::1]:8081");
+    let announced_quic = Some("node.example:443".to_owned());
+    let session = Session { announced_quic, ..session };
+    assert_eq!(session.quic_for("192.0.2.7:8080"), "node.example:443");
+}
+
+#[tokio::test]
+async fn servers_are_told_as_they_said_themselves() {
+    let mut node = run("", 1).await;
+    let mut queries = std::mem::replace(&mut node.queries, mpsc::channel(1).1);
+    let key = SigningKey::from_seed([8; 32]);
+    let entrance = Entrance {
+        sim: SimId(Digest([2; 32])),
+        server: key.public(),
+        http: "http://192.0.2.7:8080".to_owned(),
+        quic: "192.0.2.7:8081".to_owned(),
+        certificates: vec![[6; 32], [7; 32]],
+        issued: Millis(1_234),
+    };
+    let the_loop = async {
+        let Some(Query::Servers { reply }) = queries.recv().await else { panic!() };
+        reply.send(vec![entrance.sign(&key)]).unwrap();
+    };
+
+    let ((code, body), ()) = tokio::join!(node.get("/api/servers"), the_loop);
+
+    let expected = json!({ "servers": [{
+        "server": key.public().to_string(),
+        "http": "http://192.0.2.7:8080",
+        "quic": "192.0.2.7:8081",
+        "wt": "https://192.0.2.7:8081/",
+        "certificates": ["06".repeat(32), "07".repeat(32)],
+        "issued": 1_234,
+        "here": false,
+    }] });
+    assert_eq!((code, body), (200, expected));
+}
+
+#[tokio::test]
+async fn pages_of_the_sims_other_servers_may_ask_and_read() {
+    let node = run("", 1).await;
+    let host = format!("Host: {}", node.server.address());
+    let headers = [host.as_str(), "Origin: http://192.0.2.7:8080"];
+    assert_eq!(split(&node.send("GET /api/session", &headers, b"").await).0, 403);
+
+    node.allowed.set_servers(["http://192.0.2.7:8080".parse().unwrap()]);
+
+    let response = node.send("GET /api/session", &headers, b"").await;
+    assert_eq!(split(&response).0, 200);
+    let readable = "access-control-allow-origin: http://192.0.2.7:8080";
+    assert!(response.to_lowercase().contains(readable), "{response}");
+}
+
+#[tokio::test]
+async fn both_families_of_loopback_answer() {
+    let node = run("", 1).await;
+    let port = node.server.address().port();
+    let mut stream = TcpStream::connect(("::1", port)).await.unwrap();
+    let request =
+        format!("GET /health/live HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    timeout(GUARD, stream.read_to_string(&mut response)).await.unwrap().unwrap();
+    assert_eq!(split(&response).0, 200);
 }
 
 #[tokio::test]
@@ -337,21 +428,6 @@ async fn a_server_that_is_shut_down_does_not_listen_any_more() {
 async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
     let node = run("", 1).await;
     let listen = node.server.address();
-    let (status, published) = watch::channel(None);
-    let again = Node {
-        status: published,
-        queries: mpsc::channel(1).0,
-        session: Arc::new(Session {
-            sim: SimId(Digest([2; 32])),
-            server: PublicKey([1; 32]),
-            quic: listen,
-            certificate: CertificateHash([5; 32]),
-            wire_version: 1,
-        }),
-        metrics: Arc::default(),
-        source: Arc::new(SourceOffer::new(None)),
-    };
-    let error = start(listen, Origins::default(), again).await.unwrap_err().to_string();
-    drop(status);
+    let error = bind(listen).unwrap_err().to_string();
     assert!(error.contains(&listen.to_string()) && error.contains("--http-listen"), "{error}");
 }

@@ -7,10 +7,10 @@ use super::*;
 #[tokio::test]
 async fn a_full_server_refuses_until_somebody_leaves() {
     let mut node = Node::new(GatewayLimits { clients_max: 1, ..limits() });
-    let (address, certificate) = (node.handle.address(), node.handle.certificate());
+    let (address, hashes) = (node.handle.address(), node.certificates.hashes());
     let (id, carrier) = node.client().await;
 
-    let refused = carrier::connect(address, certificate).await.unwrap_err();
+    let refused = carrier::connect(address, &hashes).await.unwrap_err();
     assert_eq!(refused, ConnectError::Refused);
     assert_eq!(node.metrics.clients_refused_total.get(), 1);
 
@@ -22,11 +22,11 @@ async fn a_full_server_refuses_until_somebody_leaves() {
 #[tokio::test]
 async fn an_address_with_too_many_clients_is_refused_until_one_leaves() {
     let mut node = Node::new(GatewayLimits { clients_per_ip_max: 2, ..limits() });
-    let (address, certificate) = (node.handle.address(), node.handle.certificate());
+    let (address, hashes) = (node.handle.address(), node.certificates.hashes());
     let (id, carrier) = node.client().await;
     let (_id, _carrier) = node.client().await;
 
-    let refused = carrier::connect(address, certificate).await.unwrap_err();
+    let refused = carrier::connect(address, &hashes).await.unwrap_err();
     let (code, reason) = (CloseCode::CROWDED.0.into(), "too many from your address".to_owned());
     assert_eq!(refused, ConnectError::Closed { code, reason });
 
@@ -75,7 +75,8 @@ async fn relay(to: SocketAddr, deaf: bool) -> (SocketAddr, JoinHandle<()>, onesh
 async fn a_client_that_vanishes_is_down_after_the_idle_time() {
     let mut node = Node::new(hasty());
     let (address, relay, _) = relay(node.handle.address(), false).await;
-    let connect = carrier::connect(address, node.handle.certificate());
+    let hashes = node.certificates.hashes();
+    let connect = carrier::connect(address, &hashes);
     let (id, carrier) = tokio::join!(node.greet(), connect);
     let mut carrier = carrier.unwrap();
     carrier.send.send(b"hello").await.unwrap();
@@ -89,18 +90,18 @@ async fn a_client_that_vanishes_is_down_after_the_idle_time() {
 #[tokio::test]
 async fn a_handshake_that_stops_half_way_frees_its_place() {
     let mut node = Node::new(GatewayLimits { clients_max: 1, ..hasty() });
-    let (address, certificate) = (node.handle.address(), node.handle.certificate());
+    let (address, hashes) = (node.handle.address(), node.certificates.hashes());
     let (deaf, _relay, first) = relay(address, true).await;
-    let half_open = tokio::spawn(carrier::connect(deaf, certificate));
+    let half_open = tokio::spawn(async move { carrier::connect(deaf, &hashes).await });
 
     first.await.unwrap();
 
     // It has the place; when its time is up, somebody else gets it.
-    let refused = carrier::connect(address, certificate).await.unwrap_err();
+    let refused = carrier::connect(address, &hashes).await.unwrap_err();
     assert_eq!(refused, ConnectError::Refused);
     let late = async {
         loop {
-            match carrier::connect(address, certificate).await {
+            match carrier::connect(address, &hashes).await {
                 Err(ConnectError::Refused) => {}
                 other => return other,
             }
@@ -144,7 +145,7 @@ async fn the_gateway_stops_when_the_handle_is_dropped() {
 async fn nobody_is_at_home_when_nothing_listens() {
     let nobody = UdpSocket::bind(LOOPBACK).await.unwrap();
     let certificate = CertificateHash([0; 32]);
-    let error = carrier::connect(nobody.local_addr().unwrap(), certificate).await.unwrap_err();
+    let error = carrier::connect(nobody.local_addr().unwrap(), &[certificate]).await.unwrap_err();
     assert_eq!(error, ConnectError::NoAnswer);
 }
 
@@ -153,7 +154,8 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
     let taken = UdpSocket::bind(LOOPBACK).await.unwrap();
     let listen = taken.local_addr().unwrap();
 
-    let error = start(listen, limits(), Arc::default()).unwrap_err().to_string();
+    let door = Door { listen, ..door(&certificates(), Allowed::default()) };
+    let error = start(door, limits(), Arc::default()).unwrap_err().to_string();
 
     assert!(error.contains(&listen.to_string()) && error.contains("--client-listen"), "{error}");
 }

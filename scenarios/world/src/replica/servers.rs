@@ -139,6 +139,7 @@ impl Cluster for Servers {
             Ok(PeerMessage::Submission(submission)) => {
                 format!("act {} {:?}", submission.act.id(), submission.act.envelope)
             }
+            Ok(PeerMessage::Entrance(word)) => format!("{:?}", word.entrance),
             Err(error) => format!("no frame: {error}"),
         }
     }

@@ -1,0 +1,314 @@
+//! The certificates that a server shows to clients: made by itself, announced by their hashes, and
+//! replaced before they end.
+//!
+//! Browsers accept a certificate by its hash only if it is of ECDSA on P-256 and valid for at most
+//! 14 days. So a server has two: the one in use, and the [next](Certificates::hashes), whose hash
+//! is announced all the while before. A client that asked once can come back after a rotation.
+//!
+//! | moment | what |
+//! | --- | --- |
+//! | use begins - [`BACKDATE`] | valid from here, for clocks that are behind |
+//! | use begins + [`USE`] | the next one takes over; a new one is made and announced |
+//! | valid from + [`VALIDITY`] | it ends, nearly a day later, for clocks that are ahead |
+//!
+//! Both are kept in a file of the data directory, so that a restart breaks no hash that was
+//! announced. Connections that are there when a certificate is replaced notice nothing.
+
+use std::{
+    fmt,
+    fs::{self, File, OpenOptions, Permissions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use metatopia_types::Millis;
+use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
+use rustls::{
+    ServerConfig,
+    crypto::ring::sign::any_ecdsa_type,
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
+    version::TLS13,
+};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use zeroize::Zeroizing;
+
+use crate::tls::{CertificateHash, NAME, provider};
+
+const HOUR_MS: u64 = 60 * 60 * 1_000;
+
+/// How long a certificate is valid, in milliseconds: 13 days, one less than browsers take.
+pub const VALIDITY: u64 = 13 * 24 * HOUR_MS;
+
+/// It is valid so long before it is used, in milliseconds.
+pub const BACKDATE: u64 = HOUR_MS;
+
+/// It is used for so long, in milliseconds: 12 days.
+pub const USE: u64 = 12 * 24 * HOUR_MS;
+
+/// Longest file of certificates and keys, in bytes; two of each are about 1,200.
+pub const FILE_BYTES_MAX: u64 = 16 * 1024;
+
+/// Why there is no certificate.
+#[derive(Debug, thiserror::Error)]
+pub enum CertificateError {
+    /// It could not be made.
+    #[error("no certificate can be made: {0}")]
+    Make(#[from] rcgen::Error),
+    /// Its key cannot be used.
+    #[error("a certificate cannot be used: {0}")]
+    Use(#[from] rustls::Error),
+    /// The file cannot be written or read.
+    #[error("certificates in {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A self-signed certificate and its key.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// When its use begins.
+    from: Millis,
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Identity {
+    /// A new one, with an ECDSA key on P-256, to be used from `from` on.
+    pub(crate) fn generate(from: Millis) -> Result<Self, rcgen::Error> {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+        let mut parameters = CertificateParams::new([NAME.to_owned()])?;
+        let begin = from.0.saturating_sub(BACKDATE);
+        parameters.not_before = date(begin);
+        parameters.not_after = date(begin.saturating_add(VALIDITY));
+        let certificate = parameters.self_signed(&key)?.der().to_vec();
+        Ok(Self { from, certificate, key: key.serialize_der() })
+    }
+
+    pub(crate) fn hash(&self) -> CertificateHash {
+        CertificateHash::of(&CertificateDer::from(&self.certificate[..]))
+    }
+
+    /// As a handshake uses it.
+    pub(crate) fn certified(&self) -> Result<CertifiedKey, rustls::Error> {
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(&self.key[..]));
+        let certificate = CertificateDer::from(self.certificate.clone());
+        Ok(CertifiedKey::new(vec![certificate], any_ecdsa_type(&key)?))
+    }
+
+    /// When the next one takes over.
+    fn until(&self) -> Millis {
+        Millis(self.from.0.saturating_add(USE))
+    }
+
+    /// May it be shown now? Also a little early, for a clock that was set back.
+    fn is_current(&self, now: Millis) -> bool {
+        self.from.0.saturating_sub(BACKDATE) <= now.0 && now < self.until()
+    }
+}
+
+/// The date of a time; times beyond what a certificate can say are its last year.
+fn date(at: u64) -> OffsetDateTime {
+    let seconds = i64::try_from(at / 1_000).unwrap_or(i64::MAX);
+    let last = OffsetDateTime::UNIX_EPOCH + time::Duration::days(365 * 7_000);
+    OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(last)
+}
+
+/// The certificate in use, and the one after it.
+#[derive(Serialize, Deserialize)]
+struct Pair {
+    now: Identity,
+    next: Identity,
+}
+
+impl Pair {
+    fn generate(now: Millis) -> Result<Self, rcgen::Error> {
+        let now = Identity::generate(now)?;
+        let next = Identity::generate(now.until())?;
+        Ok(Self { now, next })
+    }
+
+    /// The pair to have at `now`, if it is another one.
+    fn replaced(&self, now: Millis) -> Result<Option<Self>, rcgen::Error> {
+        if self.now.is_current(now) {
+            Ok(None)
+        } else if self.next.is_current(now) {
+            let next = Identity::generate(self.next.until())?;
+            Ok(Some(Self { now: self.next.clone(), next }))
+        } else {
+            Self::generate(now).map(Some)
+        }
+    }
+}
+
+/// The certificates of one server; clones are the same ones.
+#[derive(Clone, Debug)]
+pub struct Certificates(Arc<Kept>);
+
+struct Kept {
+    path: Option<PathBuf>,
+    current: RwLock<Current>,
+}
+
+struct Current {
+    pair: Pair,
+    /// The one in use, ready for handshakes.
+    shown: Arc<CertifiedKey>,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificates({:?})", self.hashes())
+    }
+}
+
+impl Kept {
+    fn read(&self) -> RwLockReadGuard<'_, Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hashes(&self) -> [CertificateHash; 2] {
+        let current = self.read();
+        [current.pair.now.hash(), current.pair.next.hash()]
+    }
+}
+
+impl ResolvesServerCert for Kept {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.read().shown.clone())
+    }
+}
+
+impl Certificates {
+    /// New ones, which are kept nowhere.
+    ///
+    /// # Errors
+    /// When they cannot be made.
+    pub fn generate(now: Millis) -> Result<Self, CertificateError> {
+        Self::new(None, Pair::generate(now)?)
+    }
+
+    /// Those of a file, as far as they are of use at `now`; what is missing is made and kept there.
+    /// A file that makes no sense is replaced, which breaks the hashes that were announced.
+    ///
+    /// # Errors
+    /// When they cannot be made, read or kept.
+    pub fn open(path: &Path, now: Millis) -> Result<Self, CertificateError> {
+        let failed = |source| CertificateError::File { path: path.to_owned(), source };
+        let kept = match read(path).map_err(failed)? {
+            Some(Ok(pair)) => Some(pair),
+            Some(Err(why)) => {
+                tracing::warn!(path = %path.display(), why, "certificates passed over");
+                None
+            }
+            None => None,
+        };
+        let certificates = match kept {
+            Some(pair) => Self::new(Some(path), pair)?,
+            None => {
+                let pair = Pair::generate(now)?;
+                write(path, &pair).map_err(failed)?;
+                Self::new(Some(path), pair)?
+            }
+        };
+        certificates.renew(now)?;
+        Ok(certificates)
+    }
+
+    fn new(path: Option<&Path>, pair: Pair) -> Result<Self, CertificateError> {
+        let shown = Arc::new(pair.now.certified()?);
+        let current = RwLock::new(Current { pair, shown });
+        Ok(Self(Arc::new(Kept { path: path.map(Path::to_owned), current })))
+    }
+
+    /// SHA-256 of the certificate in use, and of the one that will follow it.
+    #[must_use]
+    pub fn hashes(&self) -> [CertificateHash; 2] {
+        self.0.hashes()
+    }
+
+    /// Replaces the certificate in use if its time is over; says whether it was. To be called now
+    /// and then; what it costs when there is nothing to do is one comparison.
+    ///
+    /// # Errors
+    /// When none can be made or kept; then the one in use stays.
+    pub fn renew(&self, now: Millis) -> Result<bool, CertificateError> {
+        let replaced = self.0.read().pair.replaced(now)?;
+        let Some(pair) = replaced else {
+            return Ok(false);
+        };
+        let shown = Arc::new(pair.now.certified()?);
+        if let Some(path) = &self.0.path {
+            let failed = |source| CertificateError::File { path: path.clone(), source };
+            write(path, &pair).map_err(failed)?;
+        }
+        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = Current { pair, shown };
+        Ok(true)
+    }
+
+    /// A server that offers these protocols and shows the certificate in use at each handshake.
+    pub(crate) fn server(&self, alpn: &[&[u8]]) -> Result<ServerConfig, rustls::Error> {
+        server_config(self.0.clone(), alpn)
+    }
+}
+
+/// It hands out no session tickets: every connection proves the certificate's key anew.
+pub(crate) fn server_config(
+    shown: Arc<dyn ResolvesServerCert>,
+    alpn: &[&[u8]],
+) -> Result<ServerConfig, rustls::Error> {
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_cert_resolver(shown);
+    config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+    config.send_tls13_tickets = 0;
+    Ok(config)
+}
+
+/// What a file holds: nothing if there is none, or why it makes no sense.
+fn read(path: &Path) -> io::Result<Option<Result<Pair, &'static str>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Zeroizing::new(Vec::new());
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Ok(Some(Err("the file is too long")));
+    }
+    let Ok(pair) = postcard::from_bytes::<Pair>(&bytes) else {
+        return Ok(Some(Err("the file is not what this version writes")));
+    };
+    let usable = pair.now.certified().is_ok() && pair.next.certified().is_ok();
+    Ok(Some(if usable { Ok(pair) } else { Err("a key in it cannot be used") }))
+}
+
+/// Writes the file whole or not at all; it is on the disk when this returns.
+fn write(path: &Path, pair: &Pair) -> io::Result<()> {
+    let bytes = postcard::to_allocvec(pair).map_err(io::Error::other)?;
+    let bytes = Zeroizing::new(bytes);
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    // The mode given at creation does not change a file that was there.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(&bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Whose pages may talk to a server, by HTTP and over the carriers of sessions.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use super::{
+    Origin, Origins,
+    origin::{host, is_address},
+};
+use crate::bind::twin;
+
+/// Whose pages may talk to this server: its own, those of origins that its configuration names, and
+/// those of the sim's other servers, as their signed entrances say. Clones are the same list.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed(Arc<List>);
+
+#[derive(Debug, Default)]
+struct List {
+    configured: Origins,
+    /// The port of this server's pages.
+    port: Option<u16>,
+    own: BTreeSet<Origin>,
+    servers: RwLock<BTreeSet<Origin>>,
+}
+
+/// Whose page asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// One of the server's own, called as it was called now.
+    Own,
+    /// One of another origin that may ask, and may read the answer.
+    Other,
+    /// One of an origin that may not.
+    Foreign,
+}
+
+impl Allowed {
+    /// For a server whose pages are at `http`; `announced` is what it says about itself, if that is
+    /// something else.
+    #[must_use]
+    pub fn new(configured: Origins, http: SocketAddr, announced: Option<&Origin>) -> Self {
+        let mut own: BTreeSet<Origin> = announced.cloned().into_iter().collect();
+        if !http.ip().is_unspecified() {
+            own.insert(Origin::http(&in_url(http), http.port()));
+        }
+        if let Some(twin) = twin(http.ip()) {
+            own.insert(Origin::http(&in_url(SocketAddr::new(twin, 0)), http.port()));
+            own.insert(Origin::http("localhost", http.port()));
+        }
+        let port = Some(http.port());
+        Self(Arc::new(List { configured, port, own, servers: RwLock::default() }))
+    }
+
+    /// The origins of the sim's other servers, from now on.
+    pub fn set_servers(&self, origins: impl IntoIterator<Item = Origin>) {
+        let origins = origins.into_iter().collect();
+        *self.0.servers.write().unwrap_or_else(PoisonError::into_inner) = origins;
+    }
+
+    fn lists(&self, origin: &str) -> bool {
+        let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
+        let is = |known: &Origin| known.as_str() == origin;
+        self.0.configured.contains(origin) || self.0.own.iter().chain(servers.iter()).any(is)
+    }
+
+    /// Is this host, in lowercase, a name of this server? A page can make a name of its own site
+    /// resolve to this server's address (DNS rebinding), and then it is of "the same origin".
+    pub(crate) fn is_name(&self, name: &str) -> bool {
+        let own = |origin: &Origin| host(origin.authority()) == name;
+        is_address(name)
+            || name == "localhost"
+            || self.0.configured.has_host(name)
+            || self.0.own.iter().any(own)
+    }
+
+    /// Whose page asks by HTTP, calling the server `called` (host and port)?
+    pub(crate) fn page(&self, origin: &str, called: &str) -> Page {
+        if origin == Origin::own(called).as_str() {
+            Page::Own
+        } else if self.lists(origin) {
+            Page::Other
+        } else {
+            Page::Foreign
+        }
+    }
+
+    /// May a page of `origin` open a session by QUIC, calling the server `name`? Its own pages come
+    /// from another port of the same host.
+    pub(crate) fn session(&self, origin: &str, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        let own = || self.0.port.is_some_and(|port| Origin::http(&name, port).as_str() == origin);
+        self.is_name(&name) && own() || self.lists(origin)
+    }
+}
+
+/// The host of an address, as it is written in a URL.
+pub(crate) fn in_url(address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(http: &str) -> Allowed {
+        let configured = "https://plaza.example".parse().unwrap();
+        Allowed::new(configured, http.parse().unwrap(), None)
+    }
+
+    #[test]
+    fn own_pages_may_open_sessions_whatever_loopback_is_called() {
+        let allowed = allowed("127.0.0.1:8080");
+        for page in ["http://127.0.0.1:8080", "http://localhost:8080", "http://[::1]:8080"] {
+            for name in ["127.0.0.1", "localhost", "[::1]"] {
+                assert!(allowed.session(page, name), "{page} {name}");
+            }
+        }
+        for page in ["http://127.0.0.1:8081", "https://127.0.0.1:8080", "http://evil.example"] {
+            assert!(!allowed.session(page, "127.0.0.1"), "{page}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_knows_its_pages_by_the_name_it_is_called() {
+        let allowed = allowed("0.0.0.0:8080");
+        assert!(allowed.session("http://192.0.2.7:8080", "192.0.2.7"));
+        assert!(!allowed.session("http://192.0.2.8:8080", "192.0.2.7"));
+        // A name that somebody else made resolve to this address.
+        assert!(!allowed.session("http://evil.example:8080", "evil.example"));
+    }
+
+    #[test]
+    fn pages_of_other_servers_may_ask_as_long_as_these_are_known() {
+        let allowed = allowed("127.0.0.1:8080");
+        let other: Origin = "http://192.0.2.7:8080".parse().unwrap();
+        assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Foreign);
+
+        allowed.set_servers([other.clone()]);
+        assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Other);
+        assert!(allowed.session(other.as_str(), "127.0.0.1"));
+        // Their names are not ours.
+        allowed.set_servers(["http://other.example".parse().unwrap()]);
+        assert!(!allowed.is_name("other.example"));
+        assert!(!allowed.session(other.as_str(), "127.0.0.1"));
+    }
+
+    #[test]
+    fn an_announced_origin_is_ours_by_origin_and_by_name() {
+        let announced: Origin = "https://node.example".parse().unwrap();
+        let http = "0.0.0.0:8080".parse().unwrap();
+        let allowed = Allowed::new(Origins::default(), http, Some(&announced));
+        assert!(allowed.is_name("node.example"));
+        assert!(allowed.session("https://node.example", "node.example"));
+        assert_eq!(allowed.page("https://node.example", "node.example"), Page::Other);
+    }
+}

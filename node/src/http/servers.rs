@@ -1,0 +1,48 @@
+//! The sim's servers, as they say of themselves.
+
+use axum::{Json, extract::State};
+use metatopia_protocol::SignedEntrance;
+use serde::Serialize;
+
+use super::{Failure, Node, Query};
+use crate::tls::CertificateHash;
+
+/// Where one server lets clients in. What it is made from is signed by that server; whoever does
+/// not trust the one that tells asks the question `Servers` in a session and checks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerEntry {
+    /// Its key, in hexadecimal digits.
+    pub server: String,
+    /// The origin of its pages; `/ws` is below it.
+    pub http: String,
+    /// Host and UDP port of raw QUIC.
+    pub quic: String,
+    /// The URL for WebTransport.
+    pub wt: String,
+    /// Hashes of the certificate in use there, and of the next.
+    pub certificates: Vec<CertificateHash>,
+    /// When it said so, in milliseconds since 1970.
+    pub issued: u64,
+    /// Is it the one that was asked?
+    pub here: bool,
+}
+
+/// All that are known.
+pub(super) async fn servers(State(node): State<Node>) -> Result<Json<Servers>, Failure> {
+    let known = node.ask(|reply| Query::Servers { reply }).await?;
+    let entry = |SignedEntrance { entrance, .. }: SignedEntrance| ServerEntry {
+        server: entrance.server.to_string(),
+        wt: format!("https://{}/", entrance.quic),
+        http: entrance.http,
+        quic: entrance.quic,
+        certificates: entrance.certificates.into_iter().map(CertificateHash).collect(),
+        issued: entrance.issued.0,
+        here: entrance.server == node.session.server,
+    };
+    Ok(Json(Servers { servers: known.into_iter().map(entry).collect() }))
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Servers {
+    servers: Vec<ServerEntry>,
+}
