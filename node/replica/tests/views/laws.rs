@@ -21,6 +21,8 @@ enum Event {
     Pace(usize, usize),
     /// A client loses its session and goes to a server.
     Move(usize, usize),
+    /// A server starts anew.
+    Restart(usize),
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -36,7 +38,8 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         8 => (1_u8..6, act).prop_map(|(n, act)| Event::Act(n, act)),
         2 => (0_usize..3, 0_usize..5).prop_map(|(who, frames)| Event::Pace(who, frames)),
-        1 => (0_usize..3, 0_usize..2).prop_map(|(who, server)| Event::Move(who, server)),
+        2 => (0_usize..3, 0_usize..2).prop_map(|(who, server)| Event::Move(who, server)),
+        1 => (0_usize..2).prop_map(Event::Restart),
     ]
 }
 
@@ -64,6 +67,13 @@ proptest! {
                     Event::Move(who, server) => {
                         clients += 1;
                         people[who].enter(&mut town, server, clients);
+                    }
+                    Event::Restart(server) => {
+                        town.servers[server].restart();
+                        for person in people.iter_mut().filter(|person| person.server == server) {
+                            clients += 1;
+                            person.enter(&mut town, server, clients);
+                        }
                     }
                 }
             }
@@ -191,6 +201,31 @@ fn a_client_that_resumes_is_told_what_it_missed_and_not_the_whole() {
     let whole = person.views.iter().rev().take(40).flat_map(|view| &view.tiles);
     assert_eq!(whole.filter(|update| update.since.is_none()).count(), 0);
     assert!(again < first, "{again} bytes after {first}");
+}
+
+#[test]
+fn a_server_that_started_since_tells_the_whole_tile_and_then_what_is_missed() {
+    let mut town = Town::new(100, &[0]);
+    let mut person = Person::new(1, 400_000);
+    person.watching.at = Some(at(0, 0));
+    for client in 1..4 {
+        person.enter(&mut town, 0, client);
+        for _ in 0..10 {
+            let frames = town.play();
+            person.deliver(&frames);
+            person.read(&mut town, 100);
+        }
+        let now = town.height();
+        assert!(person.is_current(&town) && person.copies.values().all(|copy| copy.height <= now));
+        let whole = person.views.drain(..).flat_map(|view| view.tiles);
+        let whole = whole.filter(|update| update.since.is_none()).count();
+        // The second time it has copies from the turn before the server started, or earlier.
+        assert_eq!(whole > 0, client != 3, "entry {client}: {whole} whole tiles");
+        if client == 1 {
+            town.play();
+            town.servers[0].restart();
+        }
+    }
 }
 
 #[test]

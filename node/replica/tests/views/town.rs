@@ -249,6 +249,11 @@ impl Server {
         frames
     }
 
+    /// Forgets all clients, and what changed so far.
+    pub(crate) fn restart(&mut self) {
+        self.views = Views::new(self.world.height(), 20);
+    }
+
     pub(crate) fn avatar(&self, n: u8) -> Option<ObjectId> {
         let key: PublicKey = key(n).public();
         self.world.avatar(&key)
