@@ -7,6 +7,7 @@
 import { cpus } from 'node:os';
 
 import { arrival } from './bench/arrival.mjs';
+import { catchingUp } from './bench/catching_up.mjs';
 import { drawing } from './bench/drawing.mjs';
 import { checking } from './bench/checking.mjs';
 import { others } from './bench/others.mjs';
@@ -23,7 +24,7 @@ const figures = [];
 const plaza = await Plaza.start();
 const server = await launch();
 try {
-  for (const [what, measure] of Object.entries({ weight, arrival, others, drawing, checking })) {
+  for (const [what, measure] of Object.entries({ weight, arrival, others, drawing, checking, catchingUp })) {
     note(`measuring: ${what}`);
     const found = await measure({ plaza, browser: server });
     for (const figure of found) {

@@ -19,6 +19,9 @@ const IMAGES = join(ROOT, 'docs/images');
 /** People who walk about in the background, what each does in a second, and for how long at most. */
 const CROWD = { count: 9, rate: 2, duration: '120s' };
 
+/** How much a person sees. */
+const SCREEN = { width: 1280, height: 800 };
+
 /** The film: its size, its length in milliseconds, frames a second, and the most bytes it may have. */
 const FILM = { width: 960, height: 600, length: 10_000, rate: 12, bytes: 2_000_000 };
 
@@ -109,15 +112,13 @@ mkdirSync(IMAGES, { recursive: true });
 process.env.PICTURES ??= IMAGES;
 const home = crowd(plaza);
 try {
-  const { width, height } = FILM;
-  const ada = await Tab.open(browser, plaza.address(0), { name: 'Ada', width, height });
-  const bob = await Tab.open(browser, plaza.address(1, { carrier: 'websocket' }), { name: 'Bob', width, height });
+  const ada = await Tab.open(browser, plaza.address(0), { name: 'Ada', ...SCREEN });
+  const bob = await Tab.open(browser, plaza.address(1, { carrier: 'websocket' }), { name: 'Bob', ...SCREEN });
   await ada.badge('green');
   const folder = await shoot(ada, () => story(ada, bob));
   develop(folder);
   rmSync(folder, { recursive: true });
 
-  await ada.page.setViewportSize({ width: 1280, height: 800 });
   await bob.say('The turntable is fun.');
   await ada.hears('The turntable is fun.');
   await ada.page.screenshot({ path: join(IMAGES, 'plaza.png') });

@@ -1,7 +1,9 @@
 //! `bench`: this machine against the figures that are promised.
 
+mod crowd;
 mod figure;
 mod machine;
+mod onlooker;
 mod plaza;
 mod process;
 mod thousand;
@@ -11,7 +13,7 @@ use std::{env, fs, path::PathBuf, time::Duration};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use self::machine::Machine;
+use self::{figure::Figure, machine::Machine};
 use super::{arguments, console::Console, failure::Failure};
 
 #[derive(Debug, Subcommand)]
@@ -21,6 +23,18 @@ pub(super) enum BenchCommand {
     #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
     Plaza(PlazaArgs),
+    /// Let crowds into the plaza, and measure what one client is sent and what one server pays.
+    #[command(after_help = "Takes two minutes. Exit code 1 when a figure is past twice its \
+        bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
+        machine too: with few cores they take the servers' time.")]
+    Crowd(CrowdArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CrowdArgs {
+    /// How long each crowd acts.
+    #[arg(long, default_value = "20s", value_parser = arguments::duration)]
+    duration: Duration,
 }
 
 #[derive(Debug, Args)]
@@ -55,17 +69,28 @@ struct MachineLine<'a> {
 }
 
 pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), Failure> {
-    let BenchCommand::Plaza(args) = command;
     if cfg!(debug_assertions) {
         console.note("this is no release build: its figures say little");
     }
-    let machine = Machine::here();
     let scratch = Scratch::new();
-    let mut figures = plaza::measure(&scratch.0, (args.count, args.duration), console).await?;
-    console.note("the sim alone, with 1,000 moving objects");
-    let thousand = tokio::task::spawn_blocking(thousand::measure).await;
-    figures.extend(thousand.map_err(|error| Failure::failed(error.to_string()))?);
-    for figure in &figures {
+    let figures = match command {
+        BenchCommand::Plaza(args) => {
+            let load = (args.count, args.duration);
+            let mut figures = plaza::measure(&scratch.0, load, console).await?;
+            console.note("the sim alone, with 1,000 moving objects");
+            let thousand = tokio::task::spawn_blocking(thousand::measure).await;
+            figures.extend(thousand.map_err(|error| Failure::failed(error.to_string()))?);
+            figures
+        }
+        BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
+    };
+    tell(&figures, console)
+}
+
+/// Prints figures beside their bounds, and the machine they are from.
+fn tell(figures: &[Figure], console: Console) -> Result<(), Failure> {
+    let machine = Machine::here();
+    for figure in figures {
         if console.is_json() {
             console.json(figure)?;
         } else {
@@ -83,4 +108,8 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         [] => Ok(()),
         names => Err(Failure::failed(format!("past twice the bound: {}", names.join(", ")))),
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

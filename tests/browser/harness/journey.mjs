@@ -25,17 +25,25 @@ function allowed() {
   return false;
 }
 
+/** Does this program bring the WebAssembly module? @param {Plaza} plaza */
+async function hasModule(plaza) {
+  const session = await (await fetch(new URL('/api/session', plaza.servers[0].http))).json();
+  return Boolean(session.wasm);
+}
+
 /**
  * A plaza and a browser for the journeys of one file.
- * @param {{servers?: number}} [options]
+ * @param {{servers?: number, module?: boolean}} [options] `module`: nothing works here without it
  * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
  */
 export function setting(options) {
   if (!allowed()) return () => {};
   /** @type {Plaza} */ let plaza;
   /** @type {import('playwright-core').Browser} */ let browser;
+  let unchecked = false;
   before(async () => {
     plaza = await Plaza.start(options);
+    unchecked = Boolean(options?.module) && !(await hasModule(plaza));
     browser = await launch();
   });
   after(async () => {
@@ -43,7 +51,12 @@ export function setting(options) {
     await plaza?.stop();
   });
   return (name, journey) => {
-    test(name, { timeout: JOURNEY_MAX }, async () => {
+    test(name, { timeout: JOURNEY_MAX }, async (context) => {
+      if (unchecked) {
+        const why = 'the program brings no WebAssembly module; .ci/module makes it';
+        if (process.env.CI === 'true') throw new Error(`${why}, and CI needs it`);
+        return context.skip(why);
+      }
       /** @type {Tab[]} */
       const tabs = [];
       const open = async (/** @type {string} */ url, /** @type {any} */ person) => {

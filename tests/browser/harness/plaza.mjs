@@ -15,8 +15,11 @@ export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The program: what a build for tests makes, unless another one is named. */
 export const PROGRAM = process.env.METATOPIA ?? join(ROOT, 'target/debug/metatopia');
 
+/** No plaza outlives a test that crashed by more than this. */
+const LIFE = '20m';
+
 /** Lines of each server's log that are shown when something fails. */
-const LOG_LINES = 30;
+const LOG_LINES = 12;
 
 /** @typedef {{index: number, pid: number, key: string, http: string}} Server */
 
@@ -30,7 +33,7 @@ export class Plaza {
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--servers', String(servers), '--http-port', '0', '--data-dir', join(plaza.folder, 'world')],
+      ['up', '--json', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world')],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));

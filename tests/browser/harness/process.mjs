@@ -13,11 +13,26 @@ function used(path) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** @param {number} pid */
-export const processSeconds = (pid) => used(`/proc/${pid}/stat`);
+/**
+ * The threads of a process whose name begins so; their processor time is their own.
+ * @param {number} pid @param {RegExp} name
+ * @returns {Map<string, number>} seconds by `process/thread`
+ */
+export function threads(pid, name) {
+  const found = new Map();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const path = `/proc/${pid}/task/${thread}`;
+    try {
+      if (name.test(readFileSync(`${path}/comm`, 'utf8'))) found.set(`${pid}/${thread}`, used(`${path}/stat`));
+    } catch {
+      // It ended while it was looked at.
+    }
+  }
+  return found;
+}
 
 /**
- * The dedicated workers of all tabs of a browser, as threads: their processor time is their own.
+ * The dedicated workers of all tabs of a browser.
  * @param {number} browser its process id
  * @returns {Map<string, number>} seconds by `process/thread`
  */
@@ -30,21 +45,14 @@ export function workers(browser) {
       const parent = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
     } catch {
-      // It ended while it was looked at.
+      // So did this process.
     }
   }
   const found = new Map();
   const queue = [browser];
   for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
     queue.push(...(children.get(pid) ?? []));
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      const path = `/proc/${pid}/task/${thread}`;
-      try {
-        if (readFileSync(`${path}/comm`, 'utf8').startsWith('DedicatedWorker')) found.set(`${pid}/${thread}`, used(`${path}/stat`));
-      } catch {
-        // So did this thread.
-      }
-    }
+    for (const [thread, seconds] of threads(pid, /^DedicatedWorker/)) found.set(thread, seconds);
   }
   return found;
 }

@@ -66,16 +66,17 @@ export class Tab {
     this.errors = [];
     page.on('pageerror', (error) => this.errors.push(String(error.stack ?? error)));
     page.on('console', (message) => {
-      // A line to a server that was killed is refused: the browser says so, and the page copes.
-      const cope = /net::ERR_|WebSocket connection|WebTransport|Failed to load resource/;
-      if (message.type() === 'error' && !cope.test(message.text())) this.errors.push(message.text());
+      // A line to a server that was killed is refused: the browser says so, and the page copes. And
+      // browsers that need no leave for certificate hashes say that they do not know of any.
+      const cope = /net::ERR_|WebSocket connection|WebTransport|Failed to load resource|unsafe-webtransport-hashes/;
+      if (message.type() === 'error' && message.text() && !cope.test(message.text())) this.errors.push(message.text());
     });
   }
 
   /** Says a name, enters, and waits for an avatar. */
   async enter() {
     const { page } = this;
-    await page.getByRole('textbox', { name: t('enter.name'), exact: true }).fill(this.name);
+    await page.getByRole('dialog').getByRole('textbox', { name: t('enter.name') }).first().fill(this.name);
     await page.getByRole('button', { name: t('enter.go'), exact: true }).click();
     await this.here();
   }
@@ -102,26 +103,32 @@ export class Tab {
   }
 
   /**
-   * Waits until the page says so.
+   * Waits until the page says so, and gives what it said.
    * @template A
    * @param {string} what @param {(page: any, argument: A) => any} condition @param {A} [argument]
    * @param {number} [patience]
+   * @returns {Promise<any>}
    */
   async until(what, condition, argument, patience) {
     try {
-      return await until(`${this.name}: ${what}`, () => this.read(condition, argument), patience);
+      return await until(`${this.name}: ${what}`, async () => {
+        // A page that is being loaded again says nothing yet.
+        const made = () => /** @type {any} */ (globalThis).pageUnderTest !== undefined;
+        if (!(await this.page.evaluate(made).catch(() => false))) return false;
+        return this.read(condition, argument);
+      }, patience);
     } catch (error) {
       const state = await this.read((page) => JSON.stringify([page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica]));
       throw new Error(`${/** @type {Error} */ (error).message}\n${state}\n${this.errors.join('\n')}`);
     }
   }
 
-  /** A thing in sight by its name, as the page knows it. @param {string} name */
+  /** The nearest thing of this name or kind, as the page knows it. @param {string} name */
   async thing(name) {
     const found = await this.until(`${name} is in sight`, (page, wanted) => {
       const own = page.client.me === null ? { x: 0, y: 0 } : page.client.sight.at(page.client.me, performance.now());
       const far = (/** @type {any} */ thing) => Math.hypot(thing.at.x - own.x, thing.at.y - own.y);
-      const things = [...page.client.sight.objects.values()].filter((thing) => thing.name === wanted);
+      const things = [...page.client.sight.objects.values()].filter((thing) => thing.name === wanted || thing.kind === wanted);
       const placed = things.map((thing) => ({ id: thing.id, owner: thing.owner, color: thing.look.color, at: { ...page.client.sight.at(thing.id, performance.now()) } }));
       return placed.sort((a, b) => far(a) - far(b))[0] ?? null;
     }, name);
@@ -139,7 +146,7 @@ export class Tab {
     if (await this.read((inner, wanted) => inner.dock.open === wanted, id)) return page.getByRole('region', { name: t(`panel.${id}`) });
     const menu = page.getByRole('button', { name: t('menu'), exact: true });
     if (await menu.isVisible()) await menu.click();
-    await page.getByRole('button', { name: t(`panel.${id}`), exact: true }).click();
+    await page.getByRole('toolbar', { name: t('panels') }).getByRole('button', { name: t(`panel.${id}`), exact: true }).click();
     return page.getByRole('region', { name: t(`panel.${id}`) });
   }
 

@@ -32,7 +32,7 @@ journey('a tab whose server is killed goes on at another one and loses no act', 
   assert.ok(outcomes.every((/** @type {any} */ outcome) => outcome.ok), JSON.stringify(outcomes));
   await ada.until('the page is at another server', (page, dead) => page.client.status.phase === 'open' && page.client.status.server !== dead, home);
   for (let n = 0; n < LINES; n += 1) await bob.hears(`line ${n}.`);
-  const lines = await bob.page.getByRole('log').getByRole('listitem').allInnerTexts();
+  const lines = await bob.page.locator('.chat-log > *').allInnerTexts();
   const heard = lines.map((line) => /line (\d+)\./.exec(line)?.[1]).filter((n) => n !== undefined);
   assert.deepEqual(heard, Array.from({ length: LINES }, (_, n) => String(n)), 'each once, and in order');
 

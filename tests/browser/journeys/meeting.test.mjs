@@ -83,6 +83,11 @@ journey('everything that runs here comes as one archive whose packages re-hash',
 
 journey('a box that one builds is there for the other, until it is undone', async (place) => {
   const { ada, bob } = await two(place);
+  // Where people arrive nothing may be built: a few steps to the north.
+  const own = /** @type {number} */ (await ada.read((page) => page.client.me));
+  await ada.page.keyboard.down('w');
+  await ada.until('Ada is out of the way', (page, id) => page.client.sight.at(id, performance.now()).y > -1.5, own);
+  await ada.page.keyboard.up('w');
 
   await ada.panel('build');
   await ada.page.getByRole('button', { name: t('kind.box'), exact: true }).click();

@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     figure::{Bound, Figure},
+    micros,
     process::{cpu_time, resident_mb},
 };
 use crate::{
@@ -213,8 +214,4 @@ async fn at_rest(cluster: &Cluster) -> [Figure; 2] {
 
 fn millis(time: Duration) -> u64 {
     micros(time).div_ceil(1_000)
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

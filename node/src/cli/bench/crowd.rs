@@ -1,0 +1,160 @@
+//! What a crowd costs: bytes for those who look on, and processor time of the server that carries it.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use metatopia_types::Height;
+
+use super::{
+    figure::{Bound, Figure},
+    micros, onlooker,
+    process::cpu_time,
+};
+use crate::{
+    cli::{
+        Failure,
+        bots::{self, Crowd, Summary},
+        console::Console,
+        session::passing_key,
+        status::Status,
+        up::{
+            cluster::Cluster,
+            world::{SERVERS, World},
+        },
+    },
+    client_driver::{Driver, Entrance, NodeUrl, Trust},
+};
+
+/// Bots around the onlooker.
+const IN_VIEW: u32 = 50;
+
+/// Clients of one server.
+const AT_ONE_SERVER: u32 = 200;
+
+/// Acts a second of each.
+const RATE: u32 = 10;
+
+/// All have come in after so long, and act.
+const WARM_UP: Duration = Duration::from_secs(5);
+
+/// A turn that comes so many milliseconds after the one before is late: a turn takes 50.
+const LATE_MS: u64 = 100;
+
+/// Time to hand out one turn.
+const TURN: Duration = Duration::from_secs(10);
+
+/// Measures with bots that act for so long.
+pub(super) async fn measure(
+    path: &Path,
+    duration: Duration,
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    console.note("starting four servers");
+    let world = World::open_or_create(path, SERVERS)?;
+    let mut cluster = Cluster::start(&world, 0)?;
+    let figures = async {
+        cluster.ready().await?;
+        let nodes: Vec<NodeUrl> =
+            cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
+        let entrance = Entrance::ask(&nodes[0], None).await?;
+        let trust = Trust::learn(&entrance).await?;
+        console.note(&format!("somebody looks on while {IN_VIEW} bots act"));
+        let mut figures = seen(&nodes, &entrance, &trust, duration).await?;
+        console.note(&format!("{AT_ONE_SERVER} clients act at one server"));
+        let carrying = cluster.processes().next().map(|(_, pid)| pid);
+        figures.extend(carried(&nodes[0], carrying, &trust, duration).await?);
+        Ok::<_, Failure>(figures)
+    };
+    let figures = figures.await;
+    let stopped = cluster.stop().await;
+    let figures = figures?;
+    stopped.map(|()| figures)
+}
+
+/// What somebody is sent who looks on.
+async fn seen(
+    nodes: &[NodeUrl],
+    entrance: &Entrance,
+    trust: &Trust,
+    duration: Duration,
+) -> Result<Vec<Figure>, Failure> {
+    let crowd = Crowd { count: IN_VIEW, rate: RATE, duration: WARM_UP + duration, seed: 2 };
+    let (summary, weights) = tokio::join!(
+        bots::measure(nodes, trust, crowd),
+        onlooker::look_on(entrance, (WARM_UP, duration)),
+    );
+    let (Summary { lost, .. }, weights) = (summary?, weights?);
+    let all = weights.views + weights.proofs;
+    let views = weights.per_second(weights.count * 1_000);
+    Ok(vec![
+        Figure::tenths("sent to one client", weights.per_second(all), "KB/s", Bound::AtMost(40)),
+        Figure::tenths("of it proofs", weights.per_second(weights.proofs), "KB/s", Bound::None),
+        Figure::tenths(
+            "if states were sent whole",
+            weights.per_second(weights.full),
+            "KB/s",
+            Bound::None,
+        ),
+        Figure::tenths("views", views, "views/s", Bound::None),
+        Figure::new("objects in sight", weights.in_sight, "objects", Bound::None),
+        Figure::new("acts lost with 50 bots", lost, "acts", Bound::AtMost(0)),
+    ])
+}
+
+/// What one server of the four pays for a crowd of its own.
+async fn carried(
+    node: &NodeUrl,
+    server: Option<u32>,
+    trust: &Trust,
+    duration: Duration,
+) -> Result<Vec<Figure>, Failure> {
+    let crowd = Crowd { count: AT_ONE_SERVER, rate: RATE, duration: WARM_UP + duration, seed: 3 };
+    let nodes = std::slice::from_ref(node);
+    let cost = async {
+        tokio::time::sleep(WARM_UP).await;
+        let (from, before, start) =
+            (height(node).await?, server.and_then(cpu_time), Instant::now());
+        tokio::time::sleep(duration).await;
+        let (after, time) = (server.and_then(cpu_time), start.elapsed());
+        let used = before.zip(after).map(|(before, after)| after.saturating_sub(before));
+        Ok::<_, Failure>((from, height(node).await?, used, time))
+    };
+    let (summary, cost) = tokio::join!(bots::measure(nodes, trust, crowd), cost);
+    let (summary, (from, to, used, time)) = (summary?, cost?);
+    let late = late_turns(node, trust, (from, to)).await?;
+    let share = |part: u64| used.map(|used| micros(used) * part / micros(time).max(1));
+    let turns = to.saturating_sub(from) * 10_000_000 / micros(time).max(1);
+    Ok(vec![
+        Figure::tenths("turns with 200 clients", Some(turns), "turns/s", Bound::AtLeast(20)),
+        Figure::new("late turns", late, "turns", Bound::AtMost(0)),
+        Figure::tenths("the server that carries them", share(1_000), "% of a core", Bound::None),
+        Figure::tenths(
+            "processor time for each client",
+            share(10_000 / u64::from(AT_ONE_SERVER)),
+            "ms/s",
+            Bound::None,
+        ),
+        Figure::new("acts lost with 200 clients", summary.lost, "acts", Bound::AtMost(0)),
+        Figure::new("act to receipt p99, 200 clients", summary.p99_ms, "ms", Bound::None),
+    ])
+}
+
+async fn height(node: &NodeUrl) -> Result<u64, Failure> {
+    Ok(Status::ask(node, None).await?.height)
+}
+
+/// How many of the turns up to a height came late, by the times that they state.
+async fn late_turns(node: &NodeUrl, trust: &Trust, (from, to): (u64, u64)) -> Result<u64, Failure> {
+    let mut driver = Driver::open(vec![node.clone()], trust.clone(), passing_key()).await?;
+    let (mut late, mut before) = (0, None);
+    for height in from.max(1)..=to {
+        let (turn, _) = driver.prove_turn(Height(height), TURN).await?;
+        let time = turn.header.time;
+        late += u64::from(before.is_some_and(|before| time.since(before) > LATE_MS));
+        before = Some(time);
+    }
+    driver.leave().await;
+    Ok(late)
+}

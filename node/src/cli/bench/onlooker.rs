@@ -1,0 +1,156 @@
+//! Somebody who stands in the crowd, and weighs what is shown.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use metatopia_protocol::{
+    BYTES_PER_SECOND, ClientMessage, Hello, ServerMessage, Submission, TileName, TileUpdate, View,
+    Watching, decode_server, encode_client,
+};
+use metatopia_sim::TileEntry;
+use metatopia_types::{Envelope, Height, Lane, ObjectId, PublicKey, Seq, Sign as _, SigningKey};
+use tokio::time::timeout;
+
+use crate::{
+    cli::{Failure, session::login},
+    client_driver::{Entrance, random},
+};
+
+/// Turns for which the login may wait.
+const LOGIN: u64 = 400;
+
+/// Without any frame for so long, the server is taken for gone.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What came in a stretch of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weights {
+    /// Bytes of views.
+    pub(super) views: u64,
+    /// Bytes of proofs.
+    pub(super) proofs: u64,
+    /// Bytes that the views would have had, if each held all that was in sight.
+    pub(super) full: u64,
+    /// Views.
+    pub(super) count: u64,
+    /// Avatars and other objects that were in sight at the end.
+    pub(super) in_sight: u64,
+    /// How long it was.
+    pub(super) time: Duration,
+}
+
+impl Weights {
+    /// So many bytes in all, in tenths of a kilobyte a second.
+    pub(super) fn per_second(&self, bytes: u64) -> Option<u64> {
+        let millis = u64::try_from(self.time.as_millis()).ok().filter(|millis| *millis > 0)?;
+        Some(bytes.saturating_mul(10) / millis)
+    }
+}
+
+/// The sizes of the entries in sight, by their tiles.
+#[derive(Debug, Default)]
+struct Sizes(BTreeMap<TileName, BTreeMap<ObjectId, u64>>);
+
+impl Sizes {
+    fn take(&mut self, view: &View) {
+        for update in &view.tiles {
+            self.update(update);
+        }
+        for tile in &view.left {
+            self.0.remove(tile);
+        }
+    }
+
+    fn update(&mut self, update: &TileUpdate) {
+        let tile = self.0.entry(update.tile).or_default();
+        if update.since.is_none() {
+            tile.clear();
+        }
+        for bytes in &update.entries {
+            // What is no entry is weighed by nobody; the bots' own copies would complain.
+            if let Ok(entry) = TileEntry::decode(bytes) {
+                tile.insert(entry.id, bytes.len() as u64);
+            }
+        }
+        for id in &update.gone {
+            tile.remove(id);
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.0.values().flat_map(BTreeMap::values).sum()
+    }
+
+    fn count(&self) -> u64 {
+        self.0.values().map(|tile| tile.len() as u64).sum()
+    }
+}
+
+/// Enters, stands still and looks on. What comes in the first `warm_up` is not weighed.
+pub(super) async fn look_on(
+    entrance: &Entrance,
+    (warm_up, duration): (Duration, Duration),
+) -> Result<Weights, Failure> {
+    let key = SigningKey::from_seed(random());
+    let mut carrier = entrance.dial().await?;
+    let (start, mut weights, mut sizes) = (Instant::now(), Weights::default(), Sizes::default());
+    while start.elapsed() < warm_up + duration {
+        let frame = timeout(SILENCE, carrier.recv.recv()).await;
+        let silent = || Failure::timed_out("the server is silent".to_owned());
+        let lost = |error: &dyn std::error::Error| Failure::timed_out(error.to_string());
+        let frame = frame.map_err(|_| silent())?.map_err(|error| lost(&error))?;
+        let message = decode_server(&frame).map_err(|error| lost(&error))?;
+        let weighed = start.elapsed() >= warm_up;
+        let bytes = if weighed { frame.len() as u64 } else { 0 };
+        let replies = match message {
+            ServerMessage::Challenge(challenge) => {
+                vec![ClientMessage::Hello(Hello::new(&challenge, &key))]
+            }
+            ServerMessage::Welcome(welcome) => enter(entrance, &key, welcome.height),
+            ServerMessage::View(view) => {
+                sizes.take(&view);
+                weights.views += bytes;
+                weights.full += if weighed { sizes.bytes() } else { 0 };
+                weights.count += u64::from(weighed);
+                vec![ClientMessage::Seen { number: view.number }]
+            }
+            ServerMessage::ViewProof(_) => {
+                weights.proofs += bytes;
+                Vec::new()
+            }
+            ServerMessage::Goodbye(why) => return Err(Failure::failed(why.to_string())),
+            _ => Vec::new(),
+        };
+        for reply in replies {
+            carrier.send.send(&encode_client(&reply)).await.map_err(|error| lost(&error))?;
+        }
+    }
+    carrier.send.leave().await;
+    weights.in_sight = sizes.count();
+    weights.time = start.elapsed().saturating_sub(warm_up);
+    Ok(weights)
+}
+
+/// What somebody says who comes in and wants to see all there is to see.
+fn enter(entrance: &Entrance, key: &SigningKey, height: Height) -> Vec<ClientMessage> {
+    let author: PublicKey = key.public();
+    let envelope = Envelope {
+        sim: entrance.sim,
+        author,
+        lane: Lane(1),
+        seq: Seq(1),
+        last_valid: height.plus(LOGIN),
+        act: login(Some("onlooker"), &author),
+    };
+    let submission = Submission { act: envelope.sign(key), blobs: Vec::new() };
+    let watching = Watching {
+        bytes_per_second: *BYTES_PER_SECOND.end(),
+        turns_apart: 1,
+        proofs: true,
+        at: None,
+        have: Vec::new(),
+    };
+    vec![ClientMessage::Submit(Box::new(submission)), ClientMessage::View(Some(watching))]
+}
