@@ -16,6 +16,7 @@ use crate::{
 
 /// A step of building.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed as a whole, and lives for one act")]
 pub(crate) enum Work {
     /// A new object with scripts.
     Erect(Object, BodySpec, Vec<PackageId>),
