@@ -46,7 +46,7 @@ fn deeds(world: &World, dice: &mut Stream) -> Vec<SignedEnvelope> {
     let mut acts = Vec::new();
     for n in 1..=PEOPLE {
         let key = SigningKey::from_seed([n; 32]);
-        if (height.0 + u64::from(n)) % PACE != 0 {
+        if !(height.0 + u64::from(n)).is_multiple_of(PACE) {
             continue;
         }
         let act = if world.avatar(&key.public()).is_none() {

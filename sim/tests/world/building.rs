@@ -297,7 +297,7 @@ fn nobody_is_built_in() {
     let copy = Build::Copy { object: id, position: there };
     assert_eq!(built(&mut yard, 1, copy), refused(Refusal::Occupied));
     let turn = Build::Rotate { object: beside, angle: Angle::EIGHTH.wrapping_neg() };
-    assert_eq!(built(&mut yard, 1, turn.clone()), Outcome::Ok, "that clears the place");
+    assert_eq!(built(&mut yard, 1, turn), Outcome::Ok, "that clears the place");
     let turn = Build::Rotate { object: beside, angle: Angle::EIGHTH };
     assert_eq!(built(&mut yard, 1, turn), refused(Refusal::Occupied));
     let big = Outline::Disc { radius: Fx::from_int(5) };

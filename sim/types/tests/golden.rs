@@ -90,7 +90,7 @@ fn builds() -> Vec<Build> {
         position,
         angle: Angle::QUARTER,
         licence: AssetLicence::CcBySa,
-        ..blueprint.clone()
+        ..blueprint
     };
     let package = PackageId(Digest([5; 32]));
     vec![
