@@ -50,6 +50,8 @@ pub const BACKDATE: u64 = HOUR_MS;
 /// It is used for so long, in milliseconds: 12 days.
 pub const USE: u64 = 12 * 24 * HOUR_MS;
 
+const _: () = assert!(USE + BACKDATE < VALIDITY, "it would end while it is used");
+
 /// Longest file of certificates and keys, in bytes; two of each are about 1,200.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024;
 
