@@ -58,6 +58,9 @@ fn main() {
 fn module(root: &Path) -> Option<PathBuf> {
     println!("cargo::rerun-if-env-changed={MODULE_VARIABLE}");
     if let Some(path) = env::var_os(MODULE_VARIABLE) {
+        if path == "none" {
+            return None;
+        }
         let named = PathBuf::from(path).canonicalize().ok()?;
         println!("cargo::rerun-if-changed={}", named.display());
         return Some(named);
@@ -108,7 +111,7 @@ fn make_module(root: &Path, target: &Path) -> Option<PathBuf> {
             cargo.env_remove(&name);
         }
     }
-    cargo.env_remove("RUSTFLAGS");
+    cargo.env_remove("RUSTFLAGS").env_remove("RUSTC_WORKSPACE_WRAPPER");
     let output = cargo.output().ok()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

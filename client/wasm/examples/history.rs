@@ -2,7 +2,7 @@
 //! takes for it; for `client/wasm/tests/measure.mjs`.
 //!
 //! ```text
-//! cargo run --release -p metatopia-wasm --example history -- target/module/history.bin
+//! cargo run --release -p metatopia-wasm --example history -- target/module/history.bin 50
 //! ```
 
 use std::{collections::BTreeMap, collections::BTreeSet, env, error::Error, fs, time::Instant};
@@ -17,11 +17,8 @@ use metatopia_wasm::{Begin, Phase, Replica, Trust};
 /// Ten minutes.
 const TURNS: u64 = 12_000;
 
-/// People who walk, turn around and push.
-const PEOPLE: u8 = 8;
-
-/// Turns from one deed of somebody to the next.
-const PACE: u64 = 5;
+/// Turns from one deed of somebody to the next: ten a second.
+const PACE: u64 = 2;
 
 fn server(n: u8) -> SigningKey {
     SigningKey::from_seed([200 + n; 32])
@@ -40,11 +37,11 @@ fn certificate(header: &Header) -> Certificate {
     Certificate { height, round, header: id, signatures }
 }
 
-/// What the people do in a turn.
-fn deeds(world: &World, dice: &mut Stream) -> Vec<SignedEnvelope> {
+/// What the people do in a turn: they come, and then walk another way.
+fn deeds(world: &World, people: u8, dice: &mut Stream) -> Vec<SignedEnvelope> {
     let height = world.height().plus(1);
     let mut acts = Vec::new();
-    for n in 1..=PEOPLE {
+    for n in 1..=people {
         let key = SigningKey::from_seed([n; 32]);
         if !(height.0 + u64::from(n)).is_multiple_of(PACE) {
             continue;
@@ -62,8 +59,38 @@ fn deeds(world: &World, dice: &mut Stream) -> Vec<SignedEnvelope> {
     acts
 }
 
+/// Seconds that this process has run on a processor; by the clock, where nobody counts that.
+fn spent(since: Instant) -> f64 {
+    let counted = fs::read_to_string("/proc/self/schedstat").ok();
+    let nanoseconds = counted.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    nanoseconds.map_or_else(|| since.elapsed().as_secs_f64(), |count| count as f64 / 1e9)
+}
+
+/// The answers in which a node hands these turns out.
+fn frames(decided: Vec<(Turn, Certificate)>) -> Vec<Vec<u8>> {
+    let (mut answers, mut left) = (vec![Vec::new()], limits::TURN_BYTES_MAX);
+    for entry in decided {
+        let bytes = wire::encode(&entry).len();
+        let full = answers.last().is_some_and(|turns| turns.len() == TURNS_PER_ANSWER_MAX);
+        if full || bytes > left {
+            answers.push(Vec::new());
+            left = limits::TURN_BYTES_MAX;
+        }
+        left = left.saturating_sub(bytes);
+        answers.last_mut().expect("there is one from the start").push(entry);
+    }
+    let frame = |turns| {
+        let answer = Box::new(Answer::Turns(turns));
+        encode_server(&ServerMessage::Answer { id: 1, answer })
+    };
+    answers.into_iter().map(frame).collect()
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = env::args().nth(1).ok_or("usage: history FILE")?;
+    let mut arguments = env::args().skip(1);
+    let (path, people) =
+        arguments.next().zip(arguments.next()).ok_or("usage: history FILE PEOPLE")?;
+    let people: u8 = people.parse()?;
     let members: BTreeMap<_, _> =
         (0..4).map(|n| (server(n).public(), Contact::default())).collect();
     let genesis = plaza::genesis(members, BTreeSet::new());
@@ -74,9 +101,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut roots = vec![world.root()];
     let mut previous = HeaderId::default();
     let mut decided = Vec::new();
-    let begin = Instant::now();
+    let start = Instant::now();
     for height in (1..=TURNS).map(Height) {
-        let body = Body::new(deeds(&world, &mut dice), Vec::new())?;
+        let body = Body::new(deeds(&world, people, &mut dice), Vec::new())?;
         let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let stated = height.0.saturating_sub(limits::ROOT_LAG);
         let header = Header {
@@ -102,16 +129,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let certificate = certificate(&turn.header);
         decided.push((turn, certificate));
     }
-    println!("{TURNS} turns made in {:.1} s", begin.elapsed().as_secs_f64());
+    println!("{TURNS} turns with {people} people made in {:.1} s", spent(start));
 
-    let frames: Vec<Vec<u8>> = decided
-        .chunks(TURNS_PER_ANSWER_MAX)
-        .map(|turns| {
-            let answer = Box::new(Answer::Turns(turns.to_vec()));
-            encode_server(&ServerMessage::Answer { id: 1, answer })
-        })
-        .collect();
-    let begin = Instant::now();
+    assert_eq!(world.present().count(), usize::from(people), "they all came, and stayed");
+    let frames = frames(decided);
+    let before = spent(start);
     let mut replica = Replica::new(
         Trust::new(genesis.id(), &genesis.encode())?,
         genesis.encode(),
@@ -120,13 +142,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for frame in &frames {
         replica.frame(frame)?;
     }
-    let seconds = begin.elapsed().as_secs_f64();
+    let seconds = spent(start) - before;
     let status = replica.status();
     assert_eq!((status.phase, status.height), (Phase::Following, TURNS));
 
     // Everything in one file: lengths in four bytes, lowest first. The first piece is JSON.
     let facts = serde_json::json!({
-        "sim": genesis.id().to_string(), "turns": TURNS, "native_s": seconds, "root": status.root,
+        "sim": genesis.id().to_string(), "turns": TURNS, "people": people, "native_s": seconds, "root": status.root,
     });
     let mut file = Vec::new();
     for piece in [facts.to_string().into_bytes(), genesis.encode()].iter().chain(&frames) {

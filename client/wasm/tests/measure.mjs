@@ -1,6 +1,6 @@
 // How fast the module is, in this engine:
 //   .ci/module
-//   cargo run --release -p metatopia-wasm --example history -- target/module/history.bin
+//   cargo run --release -p metatopia-wasm --example history -- target/module/history.bin 50
 //   node client/wasm/tests/measure.mjs
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -69,5 +69,5 @@ const clock = performance.now();
 for (const frame of pieces.slice(2)) replica.frame(frame);
 const [cpu, wall] = [(spent() - begin) / 1_000, (performance.now() - clock) / 1_000];
 if (replica.status().root !== facts.root) throw new Error("the replay came to another root");
-say(`replay of ${facts.turns} turns`, `${cpu.toFixed(1)} s, wall ${wall.toFixed(1)} s`, "<= 20 s");
+say(`replay of ${facts.turns} turns with ${facts.people} people`, `${cpu.toFixed(1)} s, wall ${wall.toFixed(1)} s`, "<= 20 s");
 say("against a native release build", `${(cpu / facts.native_s).toFixed(2)} times`, "<= 2.5 times");
