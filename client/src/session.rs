@@ -79,8 +79,6 @@ pub enum Event {
         /// The result.
         outcome: Outcome,
     },
-    /// What is in sight, in the form that is on its way out.
-    Scene(Box<metatopia_protocol::Scene>),
     /// A view was taken in; see [`Session::sight`].
     View {
         /// After the turn of this height.
@@ -121,7 +119,6 @@ pub struct Session {
     height: Height,
     open: bool,
     welcomed: bool,
-    scenes: bool,
     pending: BTreeMap<ActId, Pending>,
     order: BTreeMap<Seq, ActId>,
     questions: BTreeMap<u32, Question>,
@@ -164,7 +161,6 @@ impl Session {
             height: Height(0),
             open: false,
             welcomed: false,
-            scenes: false,
             pending: BTreeMap::new(),
             order: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -233,14 +229,6 @@ impl Session {
         Some(id)
     }
 
-    /// Wants scenes, or no more; remembered over connections.
-    pub fn watch(&mut self, scenes: bool) {
-        self.scenes = scenes;
-        if self.open {
-            self.send(&ClientMessage::Watch { scenes });
-        }
-    }
-
     /// Sends a ping; [`Event::Pong`] tells how long it took.
     pub fn ping(&mut self, now: Duration) {
         if !self.open {
@@ -304,9 +292,6 @@ impl Session {
                 self.welcomed = true;
                 self.height = self.height.max(welcome.height);
                 self.event(Event::Open { height: welcome.height });
-                if self.scenes {
-                    self.send(&ClientMessage::Watch { scenes: true });
-                }
                 self.begin_views();
                 self.resend(now, |_| true);
                 self.servers_at = self.servers_at.map(|_| now);
@@ -327,10 +312,6 @@ impl Session {
             ServerMessage::Pong { token } => self.pong(now, token),
             ServerMessage::View(view) => self.view_came(&view),
             ServerMessage::ViewProof(proof) => self.proof_came(proof),
-            ServerMessage::Scene(scene) => {
-                self.height = self.height.max(scene.height);
-                self.event(Event::Scene(scene));
-            }
         }
     }
 

@@ -9,8 +9,10 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{ChatLine, Scene, SceneObject};
+use metatopia_protocol::ChatLine;
 use metatopia_types::{Act, Blob, Emote, limits};
+
+use crate::{Proven, Scene, SceneObject, Unproven};
 
 /// A line that a person typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Command {
     Who,
     /// The source of the scripts on something.
     Source(String),
+    /// Is what is in sight proved?
+    Proof,
     /// List the commands.
     Help,
     /// Leave.
@@ -70,6 +74,7 @@ say WORDS       to whoever is near; `shout` to everybody
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
 source THING    the source of the scripts on it
+proof           who signed for what is in sight
 quit            leave";
 
 /// Reads a line.
@@ -93,6 +98,7 @@ pub fn parse(line: &str) -> Result<Command, ParseError> {
         "shout" => Command::Shout(words(need("shout", "words")?)?),
         "emote" => Command::Emote(emote(&need("emote", "a gesture")?)?),
         "who" => Command::Who,
+        "proof" => Command::Proof,
         "source" => Command::Source(need("source", "a thing")?),
         "help" | "?" => Command::Help,
         "quit" | "exit" => Command::Quit,
@@ -212,6 +218,20 @@ const fn gesture(emote: Emote) -> &'static str {
         Emote::Dance => "dancing",
         Emote::Bow => "bowing",
         Emote::Laugh => "laughing",
+    }
+}
+
+/// Whether what is in sight is proved, in one sentence.
+#[must_use]
+pub fn proof(proven: &Result<Proven, Unproven>) -> String {
+    match proven {
+        Ok(proven) => format!(
+            "Turn {}, signed by {} of {}; what you see is proven.",
+            proven.of,
+            proven.signers.len(),
+            proven.members
+        ),
+        Err(why) => format!("What you see is not proven: {why}."),
     }
 }
 

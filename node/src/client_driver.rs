@@ -18,7 +18,7 @@ mod trust;
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use metatopia_client::{LightClient, Session};
-use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_protocol::{Answer, Goodbye, Question, Watching};
 use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, Seq, Sign};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -87,7 +87,8 @@ impl Driver {
         let session = Session::new(key, trust.light(), lane);
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (told, news) = mpsc::channel(NEWS_MAX);
-        let task = tokio::spawn(Link::new(session, author, nodes, taken, told).run());
+        let spawn = trust.genesis.parameters.avatar.spawn;
+        let task = tokio::spawn(Link::new(session, author, spawn, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
         let mut driver = Self { orders, news, aside, trust, light, author, lane, task };
         let opened = async {
@@ -173,12 +174,13 @@ impl Driver {
         }
     }
 
-    /// Wants scenes from now on, or no more.
+    /// Wants views in this way from now on, or no more; they become [`News::Scene`], and their proofs
+    /// [`News::Proof`].
     ///
     /// # Errors
     /// When the session is over.
-    pub async fn watch(&mut self, scenes: bool) -> Result<(), DriveError> {
-        self.order(Order::Watch(scenes)).await
+    pub async fn view(&mut self, watching: Option<Watching>) -> Result<(), DriveError> {
+        self.order(Order::View(watching)).await
     }
 
     /// Ends the session, after everything that was sent has arrived.
@@ -220,9 +222,7 @@ impl Driver {
     }
 
     fn put_aside(&mut self, news: News) {
-        if matches!(news, News::Scene(_)) {
-            self.aside.retain(|older| !matches!(older, News::Scene(_)));
-        }
+        self.aside.retain(|older| !news.replaces(older));
         if self.aside.len() >= ASIDE_MAX
             && let Some(oldest) = self.aside.iter().position(|n| matches!(n, News::Heard(_)))
         {

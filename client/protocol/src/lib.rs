@@ -18,14 +18,15 @@
 
 extern crate alloc;
 
+mod chat;
 mod entrance;
 mod message;
 mod question;
-mod scene;
 mod view;
 
 use alloc::vec::Vec;
 
+pub use chat::ChatLine;
 pub use entrance::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, Entrance, SignedEntrance};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
@@ -36,7 +37,6 @@ pub use question::{
     Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_PER_ANSWER_MAX,
     ThingEntry,
 };
-pub use scene::{ChatLine, Scene, SceneObject, ScenePlayer};
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, PROOF_TURNS, TileLeaf, TileName, TileUpdate,
     UNSEEN_MAX, View, ViewProof, Watching,

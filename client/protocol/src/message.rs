@@ -8,7 +8,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ChatLine, Question, Scene, View, ViewProof, Watching};
+use crate::{Answer, ChatLine, Question, View, ViewProof, Watching};
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,11 +23,6 @@ pub enum ClientMessage {
         id: u32,
         /// What is asked.
         question: Question,
-    },
-    /// Send scenes from now on, or no more.
-    Watch {
-        /// Whether.
-        scenes: bool,
     },
     /// Answered with a pong; for round-trip times.
     Ping {
@@ -131,8 +126,6 @@ pub enum ServerMessage {
         /// What became of it.
         outcome: Outcome,
     },
-    /// What is near the client's avatar. A slow client gets fewer of them, never old ones.
-    Scene(Box<Scene>),
     /// Somebody said something that the client's avatar can hear.
     Heard(ChatLine),
     /// The answer to a question.

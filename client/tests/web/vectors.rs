@@ -243,8 +243,6 @@ fn client_messages() -> Vec<ClientMessage> {
     };
     let mut messages = vec![
         ClientMessage::Hello(Hello::new(&challenge(), &key(7))),
-        ClientMessage::Watch { scenes: true },
-        ClientMessage::Watch { scenes: false },
         ClientMessage::Ping { token: u64::MAX },
         ClientMessage::View(None),
         ClientMessage::View(Some(watching)),
@@ -463,21 +461,6 @@ fn view() -> View {
 
 fn server_messages() -> Vec<ServerMessage> {
     let act = ActId(digest(1));
-    let seen = SceneObject {
-        id: ObjectId(7),
-        name: "ada".into(),
-        position: Vec2::new(Fx::ONE, Fx::HALF),
-        angle: Angle::HALF,
-        velocity: Vec2::ZERO,
-        half: Vec2::new(Fx::HALF, Fx::HALF),
-        look: LOOK,
-        text: "hello".into(),
-        movable: true,
-        player: Some(ScenePlayer { key: key(7).public(), emote: Some(Emote::Wave) }),
-        packages: vec![PackageId(digest(7))],
-    };
-    let scene =
-        Scene { height: Height(5), tick: Tick(15), me: Some(ObjectId(7)), objects: vec![seen] };
     let line = ChatLine {
         height: Height(5),
         channel: 1,
@@ -496,7 +479,6 @@ fn server_messages() -> Vec<ServerMessage> {
         ServerMessage::Challenge(challenge()),
         ServerMessage::Welcome(Welcome { height: Height(5), turns_per_second: 20 }),
         ServerMessage::Receipt { act, receipt: Box::new(receipt()) },
-        ServerMessage::Scene(Box::new(scene)),
         ServerMessage::Heard(line),
         ServerMessage::Pong { token: 1 << 63 },
         ServerMessage::View(Box::new(view())),

@@ -6,7 +6,7 @@ import {
   u8,
 } from './postcard.js';
 import {
-  angle, certificate, emote, header, id, look, movement, outcome, place, receipt, signature,
+  certificate, emote, header, id, look, movement, outcome, place, receipt, signature,
   signedEnvelope, stateProof, submission, turn, validatorSet, vec2,
 } from './types.js';
 
@@ -55,7 +55,6 @@ export const clientMessage = choice({
   Hello: hello,
   Submit: submission,
   Ask: struct({ id: u32, question }),
-  Watch: struct({ scenes: bool }),
   Ping: struct({ token: u64 }),
   View: option(watching),
   Seen: struct({ number: u32 }),
@@ -127,13 +126,6 @@ const submitRefusal = choice({
   Full: null,
 });
 
-const sceneObject = struct({
-  id: count, name: text, position: vec2, angle, velocity: vec2, half: vec2, look, text,
-  movable: bool, player: option(struct({ key: id, emote: option(emote) })), packages: seq(id),
-});
-const scene = struct({
-  height: count, tick: count, me: option(count), objects: seq(sceneObject),
-});
 const chatLine = struct({ height: count, channel: u8, speaker: count, name: text, text });
 
 const moved = tuple(count, movement);
@@ -157,7 +149,6 @@ export const serverMessage = choice({
   Refused: struct({ act: id, why: submitRefusal }),
   Receipt: struct({ act: id, receipt }),
   Outcome: struct({ act: id, height: count, outcome }),
-  Scene: scene,
   Heard: chatLine,
   Answer: struct({ id: u32, answer }),
   Pong: struct({ token: u64 }),

@@ -41,9 +41,7 @@ pub use entrances::{Announcement, Entrances, Heard, PAUSE};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use offers::OFFERS_MAX;
 pub use outbox::Outbox;
-pub use replica::{
-    Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SCENE_TURNS, SNAPSHOT_TURNS, STALL,
-};
+pub use replica::{Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SNAPSHOT_TURNS, STALL};
 pub use sessions::{
     CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX,
     SessionEffect, Sessions,

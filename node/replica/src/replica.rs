@@ -32,9 +32,6 @@ pub const SNAPSHOT_TURNS: u64 = 600;
 /// Turns up to the base that a replica should be told of when it starts.
 pub const RECALL_HEIGHTS: u64 = limits::EXPIRY_HEIGHTS_MAX;
 
-/// Turns between scenes for a client: five a second.
-pub const SCENE_TURNS: u64 = 4;
-
 /// What does not change while a replica lives.
 #[derive(Clone)]
 pub struct Config {
@@ -398,7 +395,6 @@ impl Replica {
         self.tell_contacts();
         self.get_ready();
         self.sessions.turn();
-        self.tell_scenes(height);
         self.tell_views(result);
         self.tell_chat(result);
         let applied =

@@ -82,7 +82,6 @@ enum Stage {
 #[derive(Debug)]
 struct Client {
     stage: Stage,
-    watching: bool,
     frames: u32,
 }
 
@@ -135,16 +134,6 @@ impl Sessions {
         }
     }
 
-    /// Clients that want scenes, with their keys.
-    pub fn watchers(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
-        self.clients.iter().filter(|(_, client)| client.watching).filter_map(|(id, client)| {
-            match client.stage {
-                Stage::Open(key) => Some((*id, key)),
-                Stage::Challenged(_) => None,
-            }
-        })
-    }
-
     /// Every open session with its key.
     pub fn open(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
         let each = |(key, clients): (&PublicKey, &Vec<ClientId>)| {
@@ -166,7 +155,7 @@ impl Sessions {
         let challenge = Challenge { version: VERSION, sim: self.sim, server: self.server, nonce };
         self.send(client, Delivery::Reliable, &ServerMessage::Challenge(challenge.clone()));
         let stage = Stage::Challenged(challenge);
-        self.clients.insert(client, Client { stage, watching: false, frames: 0 });
+        self.clients.insert(client, Client { stage, frames: 0 });
     }
 
     /// A connection is gone.
@@ -216,10 +205,6 @@ impl Sessions {
                 Some(Demand::View(watching.map(Box::new)))
             }
             (Stage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
-            (Stage::Open(_), ClientMessage::Watch { scenes }) => {
-                state.watching = scenes;
-                None
-            }
             (Stage::Open(_), ClientMessage::Submit(submission)) if over => {
                 let act = submission.act.id();
                 let why = metatopia_protocol::SubmitRefusal::QuotaExceeded;

@@ -13,6 +13,7 @@ use std::{
 
 use clap::Args;
 use metatopia_client::text::{self, Command, printable};
+use metatopia_protocol::{PROOF_TURNS, Watching};
 use metatopia_types::{Act, Outcome};
 use tokio::time::{Instant, sleep_until};
 
@@ -32,7 +33,8 @@ const LINGER: Duration = Duration::from_secs(1);
     printf 'push crate\\nlook\\n' | metatopia client --key me.key\n\n\
     Lines are carried out one after the other: each has taken effect before the next begins. In a\n\
     terminal a new line ends a walk that is still going on. Type `help` for the commands.\n\n\
-    Every receipt is checked against the sim's genesis; what is in sight is what the node says.")]
+    Receipts and what is in sight are checked against the sim's genesis: `look` says whether what you\n\
+    see is proven, and a node that lies is left with exit code 5.")]
 pub(super) struct ClientArgs {
     #[command(flatten)]
     player: PlayerArgs,
@@ -76,7 +78,7 @@ async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
 }
 
 async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
-    room.driver.watch(true).await?;
+    room.driver.view(Some(watching())).await?;
     match room.enter(login).await? {
         Fate::Done(Outcome::Ok | Outcome::Made(_)) => {}
         Fate::Done(Outcome::Refused(why)) => {
@@ -94,6 +96,13 @@ async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
     let place = printable(&room.driver.trust().genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
     Ok(())
+}
+
+/// Five views a second are enough for words; each of them is proved.
+fn watching() -> Watching {
+    let turns_apart = PROOF_TURNS as u16;
+    let (proofs, at, have) = (true, None, Vec::new());
+    Watching { bytes_per_second: 100_000, turns_apart, proofs, at, have }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +133,7 @@ async fn obey(room: &mut Room, line: &str) -> Result<After, Failure> {
         Command::Emote(emote) => deeds::emote(room, emote).await?,
         Command::Who => deeds::who(room).await?,
         Command::Source(thing) => deeds::source(room, &thing).await?,
+        Command::Proof => deeds::proof(room).await?,
         Command::Help => room.tell(Kind::Answer, text::HELP)?,
         Command::Quit => return Ok(After::Quit),
     }

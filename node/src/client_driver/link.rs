@@ -11,7 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use metatopia_client::{Output, Session, SubmitError};
-use metatopia_protocol::{Answer, Question, SubmitRefusal};
+use metatopia_math::Vec2;
+use metatopia_protocol::{Answer, Question, SubmitRefusal, Watching};
 use metatopia_types::{Act, ActId, Blob, PublicKey, Seq, SimId};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -36,7 +37,7 @@ const SILENCE: Duration = Duration::from_millis(1_500);
 pub(super) enum Order {
     Submit { act: Act, blobs: Vec<Blob>, reply: oneshot::Sender<Result<Submitted, SubmitError>> },
     Ask { question: Question, reply: oneshot::Sender<Answer> },
-    Watch(bool),
+    View(Option<Watching>),
 }
 
 /// Who waits for an answer.
@@ -66,7 +67,11 @@ pub(super) struct Link {
     session: Session,
     sim: SimId,
     author: PublicKey,
+    /// Where to look from while there is no avatar.
+    spawn: Vec2,
+    /// Those that were given, and behind them those that servers named.
     nodes: Vec<NodeUrl>,
+    given: usize,
     node: usize,
     carrier: Option<Carrier>,
     dialling: Option<JoinHandle<Dialled>>,
@@ -89,6 +94,7 @@ impl Link {
     pub(super) fn new(
         session: Session,
         author: PublicKey,
+        spawn: Vec2,
         nodes: Vec<NodeUrl>,
         orders: mpsc::Receiver<Order>,
         news: mpsc::Sender<News>,
@@ -97,6 +103,8 @@ impl Link {
             sim: session.light().sim(),
             session,
             author,
+            spawn,
+            given: nodes.len(),
             nodes,
             node: 0,
             carrier: None,
@@ -215,7 +223,7 @@ impl Link {
                     self.asked.insert(id, Asker::Owner(reply));
                 }
             }
-            Order::Watch(scenes) => self.session.watch(scenes),
+            Order::View(watching) => self.session.view(watching),
         }
     }
 }

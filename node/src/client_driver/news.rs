@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use metatopia_client::{Distrust, SubmitError};
-use metatopia_protocol::{ChatLine, Goodbye, Scene, SubmitRefusal};
+use metatopia_client::{Distrust, Proven, Scene, SubmitError, Unproven};
+use metatopia_protocol::{ChatLine, Goodbye, SubmitRefusal};
 use metatopia_types::{ActId, Height, Outcome, wire::DecodeError};
 
 use super::{EntranceError, NodeUrl, OPEN};
@@ -54,10 +54,19 @@ pub enum News {
     },
     /// What is in sight.
     Scene(Box<Scene>),
+    /// Whether what was in sight is proved; this was checked.
+    Proof(Box<Result<Proven, Unproven>>),
     /// What is heard.
     Heard(ChatLine),
     /// The session cannot go on. The last news.
     Ended(End),
+}
+
+impl News {
+    /// Is older news of no interest any more?
+    pub(super) const fn replaces(&self, older: &Self) -> bool {
+        matches!((self, older), (Self::Scene(_), Self::Scene(_)) | (Self::Proof(_), Self::Proof(_)))
+    }
 }
 
 /// Why a session cannot go on.

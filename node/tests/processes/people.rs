@@ -11,6 +11,11 @@ fn a_person_walks_pushes_talks_and_reads_the_source_of_the_door() {
     person.types("look");
     person.sees("You stand at");
     person.sees("greeter");
+    person.sees("signed by");
+    person.types("proof");
+    person.sees("what you see is proven");
+    person.sees("hash to it");
+    person.sees("Signed by server");
     person.types("go north");
     person.sees("You walk");
     person.types("say help");
@@ -29,6 +34,27 @@ fn a_person_walks_pushes_talks_and_reads_the_source_of_the_door() {
     person.types("go nowhere-at-all");
     person.types("look");
     person.sees("You stand at");
+    person.leaves();
+    plaza.stop();
+}
+
+#[test]
+fn whose_server_is_killed_goes_on_at_another_and_loses_no_act() {
+    let folder = Folder::new("moving");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    let urls: Vec<&str> = plaza.servers[1..].iter().map(|server| server.url.as_str()).collect();
+    let mut person = Person::enter(&urls.join(","), &key(&folder, "ada"));
+    person.types("look");
+    person.sees("what you see is proven");
+
+    plaza.kill(1);
+    for n in 1..=5 {
+        person.types(&format!("say number {n}"));
+        person.sees(&format!("You say: number {n}"));
+    }
+    person.types("look");
+    person.sees("You stand at");
+    person.sees("what you see is proven");
     person.leaves();
     plaza.stop();
 }

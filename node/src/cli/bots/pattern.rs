@@ -1,8 +1,7 @@
 //! What a bot does next: chance from a seed, and what it sees.
 
-use metatopia_client::text;
+use metatopia_client::{Scene, text};
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_protocol::Scene;
 use metatopia_types::{Act, Blob, Emote};
 
 /// Bots turn back when they are farther than this from where they began.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use metatopia_protocol::Scene;
+use metatopia_client::Scene;
+use metatopia_protocol::{PROOF_TURNS, Watching};
 use metatopia_types::{Act, ActId, Look, Outcome};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
@@ -17,6 +18,13 @@ const DRAIN: Duration = Duration::from_secs(40);
 
 /// One in so many bots looks around, and pushes what it sees.
 const LOOKERS: u32 = 5;
+
+/// Five views a second, whose proofs nobody would look at.
+fn watching() -> Watching {
+    let turns_apart = PROOF_TURNS as u16;
+    let (proofs, at, have) = (false, None, Vec::new());
+    Watching { bytes_per_second: 20_000, turns_apart, proofs, at, have }
+}
 
 /// A bot that is in the world.
 pub(super) struct Player {
@@ -59,7 +67,7 @@ impl Player {
             }
         }
         if index.is_multiple_of(LOOKERS) {
-            player.driver.watch(true).await?;
+            player.driver.view(Some(watching())).await?;
         }
         Ok(player)
     }
@@ -122,7 +130,11 @@ impl Player {
             News::Refused { .. } => self.tally.refused(),
             News::Scene(scene) => self.scene = Some(scene),
             News::Ended(_) => self.over = true,
-            News::Open { .. } | News::Broken { .. } | News::Outcome { .. } | News::Heard(_) => {}
+            News::Open { .. }
+            | News::Broken { .. }
+            | News::Outcome { .. }
+            | News::Heard(_)
+            | News::Proof(_) => {}
         }
     }
 }

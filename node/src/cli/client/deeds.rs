@@ -1,10 +1,13 @@
 //! The commands of the text client.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use metatopia_client::text::{self, describe, find, position, printable};
+use metatopia_client::{
+    Proven, Scene, SceneObject,
+    text::{self, describe, find, position, printable},
+};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, PlayerEntry, Question, Scene, SceneObject};
+use metatopia_protocol::{Answer, PlayerEntry, Question};
 use metatopia_scripting::Package;
 use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
 use tokio::time::{Instant, sleep};
@@ -37,6 +40,30 @@ pub(super) async fn look(room: &mut Room) -> Result<(), Failure> {
     };
     for line in describe(&scene) {
         room.tell(Kind::Answer, &printable(&line))?;
+    }
+    let proof = room.proof_of(scene.height).await?;
+    room.tell(Kind::Answer, &text::proof(&proof))
+}
+
+pub(super) async fn proof(room: &mut Room) -> Result<(), Failure> {
+    let Some(scene) = room.look_around().await? else {
+        return room.tell(Kind::Refused, "The node shows nothing.");
+    };
+    let proof = room.proof_of(scene.height).await?;
+    room.tell(Kind::Answer, &text::proof(&proof))?;
+    let Ok(proven) = proof else {
+        return Ok(());
+    };
+    let Proven { tiles, objects, header, signers, .. } = &proven;
+    let line = format!(
+        "The header of turn {} states the root of that state: {} objects in {} tiles hash to it.",
+        header.height,
+        objects.len(),
+        tiles.len()
+    );
+    room.tell(Kind::Answer, &line)?;
+    for key in signers {
+        room.tell(Kind::Answer, &format!("Signed by server {key}."))?;
     }
     Ok(())
 }
@@ -173,11 +200,11 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
     let Some(thing) = seen(room, &scene, typed)? else {
         return Ok(());
     };
-    if thing.packages.is_empty() {
+    if thing.scripts.is_empty() {
         let line = format!("Nothing runs on {}.", printable(&thing.name));
         return room.tell(Kind::Answer, &line);
     }
-    for id in thing.packages {
+    for id in packages(room, &thing).await? {
         let answer = room.driver.ask(Question::Source { package: id }, ANSWER).await?;
         let Answer::Source(bytes) = answer else {
             room.tell(Kind::Refused, &format!("The node does not have package {id}."))?;
@@ -191,6 +218,16 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
         tell_package(room, id, &package)?;
     }
     Ok(())
+}
+
+/// The packages of the scripts on something, as the node says; what they hold re-hashes to them.
+async fn packages(room: &mut Room, thing: &SceneObject) -> Result<BTreeSet<PackageId>, Failure> {
+    let Answer::Scripts(scripts) = room.driver.ask(Question::Scripts, ANSWER).await? else {
+        room.tell(Kind::Refused, "The node does not say what runs here.")?;
+        return Ok(BTreeSet::new());
+    };
+    let own = scripts.iter().filter(|entry| thing.scripts.contains(&entry.script));
+    Ok(own.map(|entry| entry.package).collect())
 }
 
 fn tell_package(room: &Room, id: PackageId, package: &Package) -> Result<(), Failure> {

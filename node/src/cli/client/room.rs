@@ -5,8 +5,11 @@ use std::{
     time::Duration,
 };
 
-use metatopia_client::text::{heard, printable};
-use metatopia_protocol::{Scene, SubmitRefusal};
+use metatopia_client::{
+    Proven, Scene, Unproven,
+    text::{heard, printable},
+};
+use metatopia_protocol::SubmitRefusal;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
 use serde::Serialize;
 use tokio::{
@@ -27,6 +30,9 @@ const TOLD: Duration = Duration::from_secs(2);
 
 /// Time for a scene to come after something happened.
 const SCENE: Duration = Duration::from_secs(3);
+
+/// Time for the proof of a scene to come: the header that states its root is two turns later.
+const PROOF: Duration = Duration::from_secs(2);
 
 /// What became of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +73,7 @@ struct Line<'a> {
 pub(super) struct Room {
     pub(super) driver: Driver,
     pub(super) scene: Option<Scene>,
+    proof: Result<Proven, Unproven>,
     console: Console,
     people: Option<BTreeMap<ObjectId, String>>,
     /// How the session began, in case that it must begin again.
@@ -95,6 +102,7 @@ impl Room {
         Self {
             driver,
             scene: None,
+            proof: Err(Unproven::NoneYet),
             console,
             people: None,
             login: None,
@@ -203,6 +211,10 @@ impl Room {
                 Ok(())
             }
             News::Scene(scene) => self.see(*scene),
+            News::Proof(proof) => {
+                self.proof = *proof;
+                Ok(())
+            }
             // One's own words are told by the command that said them.
             News::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
             News::Heard(line) => self.tell(Kind::Heard, &heard(&line)),
@@ -334,6 +346,24 @@ impl Room {
     /// Has a person typed something that should not wait?
     pub(super) fn is_interrupted(&self) -> bool {
         self.interactive && self.has_line()
+    }
+
+    /// The proof of what was in sight at a height, or of what has been since; waits for it.
+    pub(super) async fn proof_of(
+        &mut self,
+        height: Height,
+    ) -> Result<Result<Proven, Unproven>, Failure> {
+        let end = Instant::now() + PROOF;
+        loop {
+            let of = self.proof.as_ref().map_or(Height(0), |proven| proven.of);
+            if of >= height || !self.hear_until(end).await? {
+                break;
+            }
+        }
+        Ok(match &self.proof {
+            Ok(proven) if proven.of < height => Err(Unproven::Late { of: proven.of, height }),
+            proof => proof.clone(),
+        })
     }
 
     /// What is in sight, after everything that was done so far.

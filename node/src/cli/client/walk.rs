@@ -1,8 +1,7 @@
 //! Walking somewhere by what can be seen: from scene to scene, a heading.
 
-use metatopia_client::text::position;
+use metatopia_client::{Scene, SceneObject, text::position};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Scene, SceneObject};
 use metatopia_types::ObjectId;
 
 /// Seconds from a scene to the effect of an act on it, roughly: a scene every fifth of a second, a
@@ -121,12 +120,11 @@ impl Walk {
     }
 }
 
-/// From a point to the nearest point of an object, never less than it is: what has equal sides may
-/// be a disc.
+/// From a point to the nearest point of an object.
 pub(super) fn gap(object: &SceneObject, from: Vec2) -> Fx {
     let half = object.half;
     let local = from.saturating_sub(object.position).rotate(object.angle.wrapping_neg());
-    if half.x == half.y {
+    if object.round {
         return local.length().saturating_sub(half.x).max(Fx::ZERO);
     }
     let inside = Vec2::new(
@@ -154,7 +152,10 @@ mod tests {
     fn object(id: ObjectId, position: Vec2, half: Vec2) -> SceneObject {
         SceneObject {
             id,
+            kind: "thing".into(),
             name: "thing".into(),
+            owner: None,
+            round: half.x == half.y,
             position,
             angle: Angle::default(),
             velocity: Vec2::ZERO,
@@ -163,7 +164,7 @@ mod tests {
             text: String::new(),
             movable: true,
             player: None,
-            packages: Vec::new(),
+            scripts: Vec::new(),
         }
     }
 

@@ -55,6 +55,27 @@ impl Link {
         self.node = (self.node + 1) % self.nodes.len();
     }
 
+    /// Servers named where they let clients in: from now on these are tried, too, after those that
+    /// were given.
+    pub(super) fn learn_nodes(&mut self) {
+        let current = self.url().clone();
+        self.nodes.truncate(self.given);
+        for entrance in self.session.entrances() {
+            // An address that this program cannot reach is none of its nodes.
+            let Ok(url) = entrance.http.parse::<NodeUrl>() else {
+                continue;
+            };
+            if !self.nodes.contains(&url) {
+                self.nodes.push(url);
+            }
+        }
+        let at = self.nodes.iter().position(|url| *url == current);
+        self.node = at.unwrap_or_else(|| {
+            self.nodes.push(current);
+            self.nodes.len() - 1
+        });
+    }
+
     pub(super) fn dial(&mut self) {
         let (url, sim) = (self.url().clone(), self.sim);
         // Each node gets one try at once, and more after a pause.

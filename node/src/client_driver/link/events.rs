@@ -1,17 +1,25 @@
 //! What a session reports, and what its owner is told of it.
 
 use metatopia_client::Event;
+use metatopia_math::Fx;
 use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
 use metatopia_types::ActId;
 
 use super::{Asker, Link};
 use crate::client_driver::{End, News};
 
+/// How far a person sees, in whole metres.
+const SIGHT: i32 = 24;
+
+/// Objects in one scene; the farthest are left out.
+const OBJECTS_MAX: usize = 128;
+
 impl Link {
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Open { height } => {
                 (self.was_open, self.tries) = (true, 0);
+                self.session.follow_servers(self.clock.elapsed());
                 self.tell(News::Open { url: self.url().clone(), height });
                 let unsure: Vec<ActId> = self.checks.keys().copied().collect();
                 unsure.into_iter().for_each(|act| self.check(act));
@@ -38,16 +46,19 @@ impl Link {
             Event::Outcome { act, height, outcome } => {
                 self.tell(News::Outcome { act, height, outcome });
             }
-            Event::Scene(scene) => {
-                // Only the latest is of interest.
-                self.waiting.retain(|news| !matches!(news, News::Scene(_)));
-                self.tell(News::Scene(scene));
+            Event::View { .. } => {
+                let radius = Fx::from_int(SIGHT);
+                let scene = self.session.sight().scene(self.spawn, radius, OBJECTS_MAX);
+                self.tell(News::Scene(Box::new(scene)));
             }
-            Event::View { .. }
-            | Event::Proven(_)
-            | Event::Unproven(_)
-            | Event::Pong { .. }
-            | Event::Servers => {}
+            Event::Proven(proven) => {
+                // Where some of it is not proved, all of it is called unproved.
+                let whole = self.session.proven().map(|_| *proven);
+                self.tell(News::Proof(Box::new(whole)));
+            }
+            Event::Unproven(why) => self.tell(News::Proof(Box::new(Err(why)))),
+            Event::Servers => self.learn_nodes(),
+            Event::Pong { .. } => {}
             Event::Heard(line) => self.tell(News::Heard(line)),
             Event::Answer { id, answer } => self.answered(id, *answer),
             Event::Distrusted(why) => {
@@ -110,6 +121,8 @@ impl Link {
     }
 
     pub(super) fn tell(&mut self, news: News) {
+        // Of some news only the latest is of interest.
+        self.waiting.retain(|older| !news.replaces(older));
         self.waiting.push_back(news);
     }
 }

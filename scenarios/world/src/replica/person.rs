@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use metatopia_client::{Distrust, Event, Output, Session};
+use metatopia_client::{Distrust, Event, Output, Scene, SceneObject, Session, Unproven};
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, Goodbye, Question, Scene, SceneObject, SubmitRefusal};
+use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal, Watching};
 use metatopia_types::{
     Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq, SetChange,
 };
@@ -24,9 +24,18 @@ const PROOF_PATIENCE: Duration = Duration::from_secs(4);
 /// Pushes and touches are tried within this distance of centres, in metres.
 const GRASP: i32 = 2;
 
+/// How far they look, in metres, and at how many things.
+const SIGHT: i32 = 24;
+const OBJECTS_MAX: usize = 128;
+
 const WORDS: &[&str] = &["hello", "help", "time", "what a day", "hi there", "push it!"];
 
 const EMOTES: &[Emote] = &[Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow];
+
+fn watching() -> Watching {
+    let (turns_apart, proofs, at, have) = (1, true, None, Vec::new());
+    Watching { bytes_per_second: 100_000, turns_apart, proofs, at, have }
+}
 
 /// What somebody is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +116,11 @@ pub struct Person {
     /// Every act, by id.
     pub deeds: BTreeMap<ActId, Deed>,
     /// What they saw last.
-    pub scene: Option<Box<Scene>>,
+    pub scene: Option<Scene>,
+    /// Turns for which all that they saw was proved.
+    pub proved: BTreeSet<Height>,
+    /// Why something that they saw was not proved.
+    pub unproved_views: Vec<Unproven>,
     /// What they heard.
     pub heard: Vec<String>,
     /// Why servers were left as liars.
@@ -166,6 +179,8 @@ impl Person {
             manner,
             deeds: BTreeMap::new(),
             scene: None,
+            proved: BTreeSet::new(),
+            unproved_views: Vec::new(),
             heard: Vec::new(),
             distrust: Vec::new(),
             bad_frames: 0,
@@ -306,7 +321,7 @@ impl Person {
                 Some(crate_near) => (Act::Push { object: crate_near }, None),
                 None => (Act::Heartbeat, None),
             },
-            8 => match self.nearest(place, |object| !object.packages.is_empty()) {
+            8 => match self.nearest(place, |object| !object.scripts.is_empty()) {
                 Some(object) => (Act::Touch { object }, None),
                 None => (Act::Heartbeat, None),
             },
@@ -320,7 +335,7 @@ impl Person {
     }
 
     fn place(&self) -> Option<Vec2> {
-        let scene = self.scene.as_deref()?;
+        let scene = self.scene.as_ref()?;
         let me = scene.objects.iter().find(|o| Some(o.id) == scene.me)?;
         Some(me.position)
     }
@@ -330,14 +345,14 @@ impl Person {
         place: Option<Vec2>,
         is: impl Fn(&SceneObject) -> bool,
     ) -> Option<metatopia_types::ObjectId> {
-        let (scene, place) = (self.scene.as_deref()?, place?);
+        let (scene, place) = (self.scene.as_ref()?, place?);
         let near = |o: &&SceneObject| o.position.distance(place) <= Fx::from_int(GRASP);
         let found = scene.objects.iter().find(|o| is(o) && near(o))?;
         Some(found.id)
     }
 
     fn walk_to_something(&self, place: Option<Vec2>) -> Act {
-        let scene = self.scene.as_deref();
+        let scene = self.scene.as_ref();
         let goal = scene.and_then(|scene| scene.objects.iter().find(|o| o.movable));
         let heading = match (goal, place) {
             (Some(goal), Some(place)) => goal.position.saturating_sub(place),
@@ -396,12 +411,18 @@ impl Person {
                     self.unproved.entry(height).or_insert(now + PROOF_PAUSE);
                 }
             }
-            Event::Scene(scene) => self.scene = Some(scene),
-            Event::View { .. }
-            | Event::Proven(_)
-            | Event::Unproven(_)
-            | Event::Pong { .. }
-            | Event::Servers => {}
+            Event::View { .. } => {
+                let radius = Fx::from_int(SIGHT);
+                let scene = self.session.sight().scene(Vec2::ZERO, radius, OBJECTS_MAX);
+                self.scene = Some(scene);
+            }
+            Event::Proven(proven) => {
+                if self.session.proven().is_ok() {
+                    self.proved.insert(proven.of);
+                }
+            }
+            Event::Unproven(why) => self.unproved_views.push(why),
+            Event::Pong { .. } | Event::Servers => {}
             Event::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
             Event::Answer { id, answer } => self.answered(now, id, *answer),
             Event::Distrusted(why) => self.leave_liar(why),
@@ -415,7 +436,7 @@ impl Person {
     fn open(&mut self, now: Duration) {
         if !self.arrived {
             self.arrived = true;
-            self.session.watch(self.manner.watches);
+            self.session.view(self.manner.watches.then(watching));
             let (name, look) = (self.name.clone(), Look::default());
             self.act(now, Act::Login { name, look }, None);
         }

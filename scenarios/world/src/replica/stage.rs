@@ -457,7 +457,9 @@ impl Stage {
 
 /// What a person was told, against what every log holds.
 fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> Vec<String> {
-    let mut faults = Vec::new();
+    // All servers of these stories are honest.
+    let distrust = person.distrust.iter();
+    let mut faults: Vec<String> = distrust.map(|why| format!("{}: {why}", person.name)).collect();
     let mut in_order: Vec<(&ActId, &Deed)> = person.deeds.iter().collect();
     in_order.sort_by_key(|(_, deed)| deed.seq);
     let mut last = Height(0);

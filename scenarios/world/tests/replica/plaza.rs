@@ -37,3 +37,19 @@ fn people_on_the_plaza_get_receipts_that_every_log_holds() {
     }
     println!("turns {} acts {}", account.turns, account.acts);
 }
+
+#[test]
+fn what_people_see_on_the_plaza_is_proved_again_and_again() {
+    for (seed, scheme) in [(3, Scheme::StandIn), (4, Scheme::Ed25519)] {
+        let account = visit(scheme, seed, 4, 6);
+        account.assert_sound();
+        for person in &account.people {
+            let proved = person.proved.len();
+            // Five proofs a second; in the first one people only come in.
+            assert!(proved >= 20, "seed {seed}, {}: {proved} proofs", person.name);
+            assert!(person.unproved_views.is_empty(), "{:?}", person.unproved_views);
+            let scene = person.scene.as_ref().expect("they see");
+            assert!(scene.me.is_some() && scene.objects.len() > 10, "seed {seed}: {scene:?}");
+        }
+    }
+}
