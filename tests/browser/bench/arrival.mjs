@@ -22,7 +22,6 @@ const VISITOR = (/** @type {number} */ step) => {
       const at = client.sight.at(client.me, performance.now());
       if (at && !from) {
         from = { x: at.x, y: at.y };
-        window.dispatchEvent(new KeyboardEvent('keydown', { code: 'KeyD', bubbles: true }));
         document.body.dispatchEvent(new KeyboardEvent('keydown', { code: 'KeyD', bubbles: true }));
       }
       if (at && from && Math.hypot(at.x - from.x, at.y - from.y) > step) {
