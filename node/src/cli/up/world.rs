@@ -15,7 +15,7 @@ use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
 use super::ports::Ports;
-use crate::{cli::Failure, keys};
+use crate::{cli::Failure, gateway::GatewayLimits, keys};
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
 pub(in crate::cli) const SERVERS: usize = 4;
@@ -77,6 +77,7 @@ struct Config {
     genesis: &'static str,
     http_listen: String,
     client_listen: &'static str,
+    clients_per_ip_max: u32,
     p2p_listen: String,
     peers: Vec<PeerLine>,
 }
@@ -157,6 +158,8 @@ impl World {
                 genesis: GENESIS,
                 http_listen: own.http_address().to_string(),
                 client_listen: "127.0.0.1:0",
+                // On one machine everybody comes from one address.
+                clients_per_ip_max: GatewayLimits::default().clients_max,
                 p2p_listen: own.p2p_address().to_string(),
                 peers: others.map(line).collect(),
             };
