@@ -8,7 +8,7 @@
 //! * [`Sight`] holds copies of the tiles in sight, and draws a [`Scene`] from them.
 //! * [`LightClient`] follows the validator set from genesis and checks receipts, outcomes and what
 //!   was in sight.
-//! * [`text`] turns typed lines into acts, and scenes into sentences.
+//! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
 //! use metatopia_client::text::{Command, parse};
@@ -20,6 +20,7 @@
 
 extern crate alloc;
 
+pub mod build;
 mod light;
 mod prove;
 mod session;

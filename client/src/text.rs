@@ -12,7 +12,10 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::ChatLine;
 use metatopia_types::{Act, Blob, Emote, limits};
 
-use crate::{Proven, Scene, SceneObject, Unproven};
+use crate::{
+    Proven, Scene, SceneObject, Unproven,
+    build::{self, BuildError, Building},
+};
 
 /// A line that a person typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub enum Command {
     Proof,
     /// List the commands.
     Help,
+    /// Build something, or change what was built.
+    Build(Building),
     /// Leave.
     Quit,
 }
@@ -60,6 +65,9 @@ pub enum ParseError {
     /// Too many words for one act.
     #[error("{0} bytes are too many to say at once; at most {max}", max = limits::CHAT_BYTES_MAX)]
     TooLong(usize),
+    /// A builder's line that is not understood.
+    #[error(transparent)]
+    Build(#[from] BuildError),
 }
 
 /// What `help` prints.
@@ -75,6 +83,8 @@ emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
 source THING    the source of the scripts on it
 proof           who signed for what is in sight
+build WHAT      box, wall, disc, crate, ..; `help build` tells of move, copy, undo and more
+mine            what you have built
 quit            leave";
 
 /// Reads a line.
@@ -88,7 +98,11 @@ pub fn parse(line: &str) -> Result<Command, ParseError> {
     let need = |command, what| {
         if rest.is_empty() { Err(ParseError::Missing(command, what)) } else { Ok(rest.to_string()) }
     };
-    Ok(match word.to_lowercase().as_str() {
+    let first = word.to_lowercase();
+    if let Some(building) = build::parse(&first, rest)? {
+        return Ok(Command::Build(building));
+    }
+    Ok(match first.as_str() {
         "look" | "l" => Command::Look,
         "go" | "walk" => Command::Go(need("go", "a direction or a thing")?),
         "stop" => Command::Stop,

@@ -1,5 +1,6 @@
 //! `client`: the world in words, for terminals, pipes and screen readers.
 
+mod builder;
 mod deeds;
 mod input;
 mod room;
@@ -135,6 +136,7 @@ async fn obey(room: &mut Room, line: &str) -> Result<After, Failure> {
         Command::Source(thing) => deeds::source(room, &thing).await?,
         Command::Proof => deeds::proof(room).await?,
         Command::Help => room.tell(Kind::Answer, text::HELP)?,
+        Command::Build(building) => builder::obey(room, building).await?,
         Command::Quit => return Ok(After::Quit),
     }
     Ok(After::GoOn)

@@ -302,7 +302,7 @@ async fn walk(room: &mut Room, goal: Goal) -> Result<(Option<Step>, Option<Vec2>
 }
 
 /// The line that an act ends with.
-fn conclude(room: &Room, fate: Fate, done: &str) -> Result<(), Failure> {
+pub(super) fn conclude(room: &Room, fate: Fate, done: &str) -> Result<(), Failure> {
     match fate {
         Fate::Done(Outcome::Ok | Outcome::Made(_)) => room.tell(Kind::Done, done),
         Fate::Done(Outcome::Refused(why)) => {

@@ -74,6 +74,8 @@ pub(super) struct Room {
     pub(super) driver: Driver,
     pub(super) scene: Option<Scene>,
     proof: Result<Proven, Unproven>,
+    /// What a builder calls `it`.
+    pub(super) it: Option<ObjectId>,
     console: Console,
     people: Option<BTreeMap<ObjectId, String>>,
     /// How the session began, in case that it must begin again.
@@ -103,6 +105,7 @@ impl Room {
             driver,
             scene: None,
             proof: Err(Unproven::NoneYet),
+            it: None,
             console,
             people: None,
             login: None,

@@ -1,0 +1,177 @@
+//! Building in words: typed lines become what builders do.
+
+mod hint;
+mod parse;
+mod spot;
+
+use alloc::{string::String, vec::Vec};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{AssetLicence, Blueprint, Outline};
+
+pub use hint::{next, title};
+pub use parse::{BuildError, parse};
+pub use spot::{Ground, spot};
+
+/// A line of a builder. Things are named as they were typed; `it` is the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Building {
+    /// Make a thing.
+    Build(Plan),
+    /// Put a thing elsewhere.
+    Move(String, Way),
+    /// Turn a thing further, in degrees, counterclockwise.
+    Rotate(String, Fx),
+    /// Give a thing another width and height, in metres; one number is both.
+    Resize(String, Vec2),
+    /// Give a thing another colour, 0xRRGGBB.
+    Color(String, u32),
+    /// Give a thing another name.
+    Name(String, String),
+    /// Change what a thing shows; empty for nothing.
+    Write(String, String),
+    /// Make another one.
+    Copy(String, Option<Way>),
+    /// Take a thing out of the world.
+    Delete(String),
+    /// Give a thing to somebody.
+    Give(String, String),
+    /// Put a package on a thing: the package, the thing.
+    Attach(String, String),
+    /// Take a package off a thing: the package, the thing.
+    Detach(String, String),
+    /// Take back the last deed, passing over so many.
+    Undo(u8),
+    /// List one's own things.
+    Mine,
+    /// List the lands.
+    Land,
+    /// Explain all this.
+    Help,
+}
+
+/// Where to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// So far from where it is, in metres.
+    By(Vec2),
+    /// To this place.
+    To(Vec2),
+}
+
+/// A thing to be made, without its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What it is.
+    pub kind: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub text: String,
+    /// 0xRRGGBB.
+    pub color: u32,
+    /// A disc; a box otherwise.
+    pub round: bool,
+    /// Width and height in metres.
+    pub size: Vec2,
+    /// Can it be pushed?
+    pub movable: bool,
+}
+
+impl Plan {
+    /// Half its width and height.
+    #[must_use]
+    pub fn half(&self) -> Vec2 {
+        self.size.scale(Fx::HALF)
+    }
+
+    /// The blueprint of it at a place.
+    #[must_use]
+    pub fn at(&self, position: Vec2) -> Blueprint {
+        Blueprint {
+            kind: self.kind.into(),
+            name: self.name.clone(),
+            text: self.text.clone(),
+            color: self.color,
+            outline: outline(self.round, self.size),
+            movable: self.movable,
+            position,
+            angle: metatopia_math::Angle::ZERO,
+            licence: AssetLicence::default(),
+        }
+    }
+}
+
+/// The outline of so much width and height; that of a disc is its width.
+#[must_use]
+pub fn outline(round: bool, size: Vec2) -> Outline {
+    let half = size.scale(Fx::HALF);
+    if round { Outline::Disc { radius: half.x } } else { Outline::Box { half } }
+}
+
+/// What can be built by one word: kind, colour, disc, width and height in tenths of a metre,
+/// movable.
+const KINDS: [(&str, u32, bool, (i64, i64), bool); 8] = [
+    ("box", 0x005b_8def, false, (10, 10), false),
+    ("wall", 0x00a8_9f91, false, (40, 5), false),
+    ("plank", 0x00b9_8552, false, (30, 4), false),
+    ("disc", 0x0058_a884, true, (10, 10), false),
+    ("pillar", 0x00d8_d2c4, true, (8, 8), false),
+    ("sign", 0x00f5_f0e6, true, (5, 5), false),
+    ("crate", 0x00c8_964b, false, (9, 9), true),
+    ("ball", 0x00e8_e8ff, true, (6, 6), true),
+];
+
+/// Colours with names.
+const COLORS: [(&str, u32); 14] = [
+    ("red", 0x00d1_3c3c),
+    ("orange", 0x00e0_8a2c),
+    ("yellow", 0x00e6_c84a),
+    ("green", 0x004c_a64c),
+    ("blue", 0x003c_6fd1),
+    ("purple", 0x0082_4fc0),
+    ("pink", 0x00e0_82b4),
+    ("brown", 0x008b_5a2b),
+    ("black", 0x0020_2020),
+    ("grey", 0x0080_8080),
+    ("gray", 0x0080_8080),
+    ("white", 0x00f5_f5f5),
+    ("gold", 0x00b8_860b),
+    ("cyan", 0x0038_b6c0),
+];
+
+/// A colour by its name, or as six hexadecimal digits.
+fn color(word: &str) -> Option<u32> {
+    let word = word.to_lowercase();
+    let named = COLORS.iter().find(|(name, _)| *name == word).map(|(_, color)| *color);
+    let digits = word.strip_prefix('#').unwrap_or(&word);
+    let is_hex = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    named.or_else(|| u32::from_str_radix(digits, 16).ok().filter(|_| is_hex))
+}
+
+/// What `help build` prints.
+pub const HELP: &str = "\
+build WHAT      box, wall, plank, disc, pillar or sign, which stay; crate or ball, which roll
+                then, if you like: width, height, a colour, a name:  build box 2 1 brown bench
+                a sign shows the words:  build sign Welcome to my garden
+move it east 2  or `move it to 3 -4`; the thing is `it`, the last one, or its name
+rotate it 45    degrees, counterclockwise
+resize it 2 1   width and height in metres; one number for a disc
+color it red    or six digits, rrggbb
+name it bench   what it is called; `write it ..` changes what it shows
+copy it east 2  your own things, and those with a free licence
+delete it       with its scripts
+give it to Ada  it is Ada's then; that is not taken back
+attach bell to it, detach bell from it
+                packages that ship with the sim; `source THING` shows what they do
+undo            takes back what you built last; `undo 1` passes over that, and takes the one before
+mine            what is yours, and how much you may have
+land            who may build where";
+
+/// The words of `line` but the first `n`.
+fn after(words: &[&str], n: usize) -> String {
+    words.get(n..).map(<[&str]>::to_vec).unwrap_or_else(Vec::new).join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! What to do about a refusal.
+
+use alloc::{
+    format,
+    string::{String, ToString as _},
+};
+
+use metatopia_sim::{Parameters, Title};
+use metatopia_types::Refusal;
+
+/// What a builder can do next; nothing if there is nothing to say.
+#[must_use]
+pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
+    let rules = &parameters.building;
+    Some(match why {
+        Refusal::NotYours => "Only its owner and admins change it; `mine` lists your things, and \
+                              `copy` makes one like it."
+            .to_string(),
+        Refusal::Person => "People are not built with.".to_string(),
+        Refusal::ClosedLand => "`land` tells who may build where.".to_string(),
+        Refusal::Occupied => {
+            "Wait until whoever stands there has gone, or try another place.".to_string()
+        }
+        Refusal::KeptClear => {
+            "Walk some metres away from where people arrive, and try again.".to_string()
+        }
+        Refusal::BadSize => {
+            format!("Sides are from 0.125 to {} metres long.", rules.size_max)
+        }
+        Refusal::OutOfReach => {
+            format!("Walk closer: builders reach {} metres.", rules.reach)
+        }
+        Refusal::TooManyObjects => {
+            format!(
+                "{} things are allowed; `mine` lists yours, `delete` makes room.",
+                rules.objects_per_player
+            )
+        }
+        Refusal::TooManyScripts => format!(
+            "8 scripts are allowed on a thing and {} on all of yours; `detach` makes room.",
+            rules.scripts_per_player
+        ),
+        Refusal::TooMuchText => format!(
+            "{} bytes of text are allowed on all of your things; `write it` clears one.",
+            rules.text_bytes_per_player
+        ),
+        Refusal::NoRoomForGifts => "Gifts fill at most half of what somebody may have.".to_string(),
+        Refusal::NotFree => "Its owner has kept the right to copy it.".to_string(),
+        Refusal::NothingToUndo => {
+            "Only what you built since you came can be taken back.".to_string()
+        }
+        Refusal::GiftStays | Refusal::NoObject => {
+            "`undo 1` passes over what you did last, and takes back the deed before it.".to_string()
+        }
+        Refusal::TooOften => "Wait a moment, and try again.".to_string(),
+        Refusal::BadText => "Names have 1 to 32 bytes, texts up to 256, on one line.".to_string(),
+        _ => return None,
+    })
+}
+
+/// Who may build on land of this title, for a builder with the key `own`.
+#[must_use]
+pub fn title(title: Title, own: &metatopia_types::PublicKey) -> String {
+    match title {
+        Title::Open => "everybody builds there".to_string(),
+        Title::Sim => "only the sim's admins build there".to_string(),
+        Title::Player(owner) if owner == *own => "it is yours".to_string(),
+        Title::Player(owner) => format!("it belongs to key {}..", &owner.to_string()[..8]),
+    }
+}

@@ -1,0 +1,190 @@
+//! Reading what builders type.
+
+use alloc::{
+    string::{String, ToString as _},
+    vec::Vec,
+};
+
+use metatopia_math::{Fx, Vec2};
+
+use super::{Building, KINDS, Plan, Way, after, color};
+use crate::text::direction;
+
+/// Why a builder's line is not understood. Each says how it is meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// There is no such thing to build.
+    #[error(
+        "{0:?} cannot be built; there are box, wall, plank, disc, pillar, sign, crate and ball; \
+         type `help build`"
+    )]
+    Kind(String),
+    /// The line is not in the form of its command.
+    #[error("that is `{0}`; type `help build` for all")]
+    Form(&'static str),
+    /// No such colour.
+    #[error(
+        "unknown colour {0:?}; there are red, orange, yellow, green, blue, purple, pink, brown, \
+         black, grey, white, gold, cyan, and six digits such as c8964b"
+    )]
+    Color(String),
+}
+
+/// Reads the line of a builder from its first word and the rest; nothing if it is none.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let form = BuildError::Form;
+    Ok(Some(match word {
+        "build" | "place" => Building::Build(plan(&words)?),
+        "move" => {
+            let how = "move it east 2` or `move it to 3 4";
+            let (thing, way) = way(&words).ok_or(form(how))?;
+            Building::Move(thing, way.ok_or(form(how))?)
+        }
+        "rotate" | "turn" => {
+            let (thing, numbers) = numbers(&words, 1);
+            let degrees = numbers.first().copied().unwrap_or(Fx::from_int(45));
+            Building::Rotate(thing.ok_or(form("rotate it 45"))?, degrees)
+        }
+        "resize" => {
+            let (thing, numbers) = numbers(&words, 2);
+            let how = form("resize it 2 1");
+            let (Some(thing), Some(width)) = (thing, numbers.first()) else {
+                return Err(how);
+            };
+            let height = numbers.get(1).unwrap_or(width);
+            Building::Resize(thing, Vec2::new(*width, *height))
+        }
+        "color" | "colour" => {
+            let (name, thing) = words.split_last().ok_or(form("color it red"))?;
+            let thing = filled(&thing.join(" ")).ok_or(form("color it red"))?;
+            let shade = color(name).ok_or_else(|| BuildError::Color((*name).to_string()))?;
+            Building::Color(thing, shade)
+        }
+        "name" | "rename" => {
+            let (thing, name) = named(rest).ok_or(form("name it bench"))?;
+            Building::Name(thing, filled(&name).ok_or(form("name it bench"))?)
+        }
+        "write" => {
+            let (thing, text) = named(rest).ok_or(form("write it Welcome"))?;
+            Building::Write(thing, text)
+        }
+        "copy" => {
+            let (thing, way) = way(&words).ok_or(form("copy it east 2"))?;
+            Building::Copy(thing, way)
+        }
+        "delete" | "remove" => Building::Delete(filled(rest).ok_or(form("delete it"))?),
+        "give" => two(rest, " to ")
+            .map_or(Err(form("give it to Ada")), |(thing, to)| Ok(Building::Give(thing, to)))?,
+        "attach" => two(rest, " to ")
+            .map_or(Err(form("attach bell to it")), |(package, thing)| {
+                Ok(Building::Attach(package, thing))
+            })?,
+        "detach" => two(rest, " from ")
+            .map_or(Err(form("detach bell from it")), |(package, thing)| {
+                Ok(Building::Detach(package, thing))
+            })?,
+        "undo" => {
+            let skip = if rest.is_empty() { Ok(0) } else { rest.parse() };
+            Building::Undo(skip.map_err(|_| form("undo` or `undo 1"))?)
+        }
+        "mine" | "inventory" => Building::Mine,
+        "land" | "lands" => Building::Land,
+        "help" | "?" if matches!(rest, "build" | "building") => Building::Help,
+        _ => return Ok(None),
+    }))
+}
+
+fn filled(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+/// `build box 2 1 brown old bench`, after the first word.
+fn plan(words: &[&str]) -> Result<Plan, BuildError> {
+    let Some((kind, mut rest)) = words.split_first() else {
+        return Err(BuildError::Form("build box 2 1 brown"));
+    };
+    // A colour may come first: `build red box`.
+    let (mut shade, mut kind) = (None, *kind);
+    if let (Some(first), [next, others @ ..]) = (color(kind), rest) {
+        (shade, kind, rest) = (Some(first), *next, others);
+    }
+    let found = KINDS.iter().find(|(name, ..)| *name == kind.to_lowercase());
+    let (kind, usual, round, (width, height), movable) =
+        *found.ok_or_else(|| BuildError::Kind(kind.to_string()))?;
+    let tenths = |tenths| Fx::from_ratio(tenths, 10);
+    let mut size = Vec2::new(tenths(width), tenths(height));
+    if let Some(width) = rest.first().and_then(|word| Fx::parse(word).ok()) {
+        size = Vec2::new(width, width);
+        rest = &rest[1..];
+        if let Some(height) = rest.first().and_then(|word| Fx::parse(word).ok()) {
+            size.y = height;
+            rest = &rest[1..];
+        }
+    }
+    if let Some(named) = rest.first().and_then(|word| color(word)) {
+        shade = Some(named);
+        rest = &rest[1..];
+    }
+    let words = filled(&after(rest, 0));
+    let (name, text) = match (kind, words) {
+        ("sign", text) => (kind.to_string(), text.unwrap_or_default()),
+        (_, name) => (name.unwrap_or_else(|| kind.to_string()), String::new()),
+    };
+    Ok(Plan { kind, name, text, color: shade.unwrap_or(usual), round, size, movable })
+}
+
+/// `it east 2`, `old bench to 3 4`, or the thing alone.
+fn way(words: &[&str]) -> Option<(String, Option<Way>)> {
+    let number = |word: &&str| Fx::parse(word).ok();
+    if let [thing @ .., "to", x, y] = words
+        && let (Some(x), Some(y)) = (number(x), number(y))
+    {
+        return Some((filled(&thing.join(" "))?, Some(Way::To(Vec2::new(x, y)))));
+    }
+    let (thing, towards, metres) = match words {
+        [thing @ .., towards, metres] if number(metres).is_some() => {
+            (thing, *towards, number(metres)?)
+        }
+        [thing @ .., towards] if !thing.is_empty() => (thing, *towards, Fx::ONE),
+        _ => (words, "", Fx::ONE),
+    };
+    match direction(towards).and_then(Vec2::normalize) {
+        Some(heading) => Some((filled(&thing.join(" "))?, Some(Way::By(heading.scale(metres))))),
+        None => Some((filled(&words.join(" "))?, None)),
+    }
+}
+
+/// A thing, and up to so many numbers after it.
+fn numbers(words: &[&str], most: usize) -> (Option<String>, Vec<Fx>) {
+    let mut rest = words;
+    let mut numbers = Vec::new();
+    while let [before @ .., last] = rest
+        && numbers.len() < most
+        && let Ok(number) = Fx::parse(last)
+    {
+        numbers.insert(0, number);
+        rest = before;
+    }
+    (filled(&rest.join(" ")), numbers)
+}
+
+/// `it` and the rest; or a name in quotes and the rest.
+fn named(text: &str) -> Option<(String, String)> {
+    let text = text.trim();
+    if let Some((name, rest)) = text.strip_prefix('"').and_then(|text| text.split_once('"')) {
+        return Some((filled(name)?, rest.trim().to_string()));
+    }
+    let (thing, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    Some((filled(thing)?, rest.trim().to_string()))
+}
+
+/// What is before and after the last `between`.
+fn two(text: &str, between: &str) -> Option<(String, String)> {
+    let (one, other) = text.rsplit_once(between)?;
+    Some((filled(one)?, filled(other)?))
+}

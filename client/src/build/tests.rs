@@ -1,0 +1,160 @@
+use alloc::{borrow::ToOwned as _, vec};
+
+use metatopia_math::Angle;
+use metatopia_sim::{Area, Land, Parameters, Title};
+use metatopia_types::PublicKey;
+
+use super::*;
+
+fn line(text: &str) -> Result<Option<Building>, BuildError> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    parse(word, rest)
+}
+
+fn plan(text: &str) -> Plan {
+    match line(text) {
+        Ok(Some(Building::Build(plan))) => plan,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn at(x: i32, y: i32) -> Vec2 {
+    Vec2::new(Fx::from_int(x), Fx::from_int(y))
+}
+
+fn it() -> String {
+    "it".to_owned()
+}
+
+#[test]
+fn a_build_line_needs_no_more_than_what_is_built() {
+    let usual = plan("build box");
+    assert_eq!((usual.name.as_str(), usual.size, usual.movable), ("box", at(1, 1), false));
+    assert!(plan("build ball").movable && plan("build disc").round);
+
+    let bench = plan("build box 2 1 brown old bench");
+    assert_eq!((bench.size, bench.color), (at(2, 1), 0x008b_5a2b));
+    assert_eq!((bench.kind, bench.name.as_str()), ("box", "old bench"));
+    assert_eq!(plan("build red disc 3").size, at(3, 3));
+    assert_eq!(plan("build disc #00ff80").color, 0x0000_ff80);
+    let sign = plan("build sign Welcome to my garden");
+    assert_eq!((sign.name.as_str(), sign.text.as_str()), ("sign", "Welcome to my garden"));
+
+    assert_eq!(line("build"), Err(BuildError::Form("build box 2 1 brown")));
+    assert_eq!(line("build castle"), Err(BuildError::Kind("castle".to_owned())));
+}
+
+#[test]
+fn changes_name_a_thing_and_what_is_changed() {
+    let half = Fx::HALF;
+    for (text, meant) in [
+        ("move it east 2", Building::Move(it(), Way::By(at(2, 0)))),
+        ("move old bench to 3 -4", Building::Move("old bench".to_owned(), Way::To(at(3, -4)))),
+        ("move it n", Building::Move(it(), Way::By(at(0, 1)))),
+        ("rotate it", Building::Rotate(it(), Fx::from_int(45))),
+        ("rotate old bench -90", Building::Rotate("old bench".to_owned(), Fx::from_int(-90))),
+        ("resize it 2 0.5", Building::Resize(it(), Vec2::new(Fx::from_int(2), half))),
+        ("resize it 2", Building::Resize(it(), at(2, 2))),
+        ("color it blue", Building::Color(it(), 0x003c_6fd1)),
+        ("name it old bench", Building::Name(it(), "old bench".to_owned())),
+        ("name \"box 2\" bench", Building::Name("box 2".to_owned(), "bench".to_owned())),
+        ("write it", Building::Write(it(), String::new())),
+        ("write it sit  down", Building::Write(it(), "sit  down".to_owned())),
+        ("copy it", Building::Copy(it(), None)),
+        ("copy crate 3", Building::Copy("crate 3".to_owned(), None)),
+        ("copy it west 3", Building::Copy(it(), Some(Way::By(at(-3, 0))))),
+        ("delete old bench", Building::Delete("old bench".to_owned())),
+        ("give it to Ada", Building::Give(it(), "Ada".to_owned())),
+        ("attach bell to it", Building::Attach("bell".to_owned(), it())),
+        ("detach bell from it", Building::Detach("bell".to_owned(), it())),
+        ("undo", Building::Undo(0)),
+        ("undo 2", Building::Undo(2)),
+        ("mine", Building::Mine),
+        ("land", Building::Land),
+        ("help build", Building::Help),
+    ] {
+        assert_eq!(line(text), Ok(Some(meant)), "{text}");
+    }
+    assert_eq!(line("look"), Ok(None));
+    assert_eq!(line("help"), Ok(None));
+}
+
+#[test]
+fn lines_that_are_not_understood_say_how_they_are_meant() {
+    for text in [
+        "move",
+        "move it",
+        "rotate",
+        "resize it",
+        "color",
+        "color it",
+        "name",
+        "name it",
+        "write",
+        "copy",
+        "delete",
+        "give it",
+        "attach bell",
+        "detach bell",
+        "undo all",
+        "undo 256",
+    ] {
+        let error = line(text).expect_err(text);
+        assert!(matches!(error, BuildError::Form(_) | BuildError::Color(_)), "{text}: {error}");
+    }
+    let error = line("color it mauve").expect_err("no such colour");
+    assert!(error.to_string().starts_with("unknown colour \"mauve\"; there are red"), "{error}");
+}
+
+#[test]
+fn every_command_of_the_help_is_one() {
+    for line in HELP.lines().filter(|line| !line.starts_with(' ')) {
+        let example = line.split("  ").next().unwrap_or(line);
+        let example = example.replace("WHAT", "box");
+        for example in example.split(", ") {
+            let (word, rest) = example.split_once(' ').unwrap_or((example, ""));
+            assert!(matches!(parse(word, rest), Ok(Some(_))), "{example:?}");
+        }
+    }
+}
+
+fn ground<'a>(parameters: &'a Parameters, lands: &'a [Land]) -> Ground<'a> {
+    let (here, facing) = (at(10, 0), Angle::QUARTER);
+    let builder = PublicKey([1; 32]);
+    Ground { parameters, lands, builder, here, facing, things: vec![] }
+}
+
+#[test]
+fn a_thing_is_built_ahead_if_there_is_room_and_else_near() {
+    let parameters = Parameters::default();
+    let half = Vec2::new(Fx::HALF, Fx::HALF);
+    let free = spot(&ground(&parameters, &[]), half, false).expect("open ground");
+    assert_eq!(free.x, Fx::from_int(10));
+    assert!(free.y > Fx::ONE && free.y < Fx::from_int(2), "{free}");
+
+    let mut crowded = ground(&parameters, &[]);
+    crowded.things = vec![(at(10, 3), at(4, 2), Angle::ZERO)];
+    let beside = spot(&crowded, half, false).expect("there is room behind");
+    assert!(beside.y <= Fx::HALF, "{beside}");
+
+    crowded.things = vec![(at(10, 0), at(30, 30), Angle::ZERO)];
+    assert_eq!(spot(&crowded, half, false), None);
+}
+
+#[test]
+fn land_and_the_place_where_people_arrive_are_respected() {
+    let mut parameters = Parameters::default();
+    let half = Vec2::new(Fx::HALF, Fx::HALF);
+    let mut here = ground(&parameters, &[]);
+    here.here = Vec2::ZERO;
+    let place = spot(&here, half, false).expect("there is room around");
+    assert!(place.length() > Fx::from_int(3), "{place}");
+    assert!(spot(&here, half, true).expect("crates may be there").length() < Fx::from_int(2));
+
+    parameters.building.open_ground = false;
+    let area = Area { low: at(10, -9), high: at(14, -1) };
+    let lands = [Land { name: "south".to_owned(), area, title: Title::Open }];
+    let south = spot(&ground(&parameters, &lands), half, false).expect("the only land");
+    assert!(area.overlaps(&Area { low: south, high: south.saturating_add(half) }), "{south}");
+    assert_eq!(spot(&ground(&parameters, &[]), half, false), None);
+}

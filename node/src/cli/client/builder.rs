@@ -1,0 +1,359 @@
+//! The commands of builders.
+
+use std::time::Duration;
+
+use metatopia_client::{
+    build::{self, Building, Ground, Plan, Way, outline, spot},
+    text::{compass, find, position, printable},
+};
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
+use metatopia_scripting::Package;
+use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
+
+use super::room::{Fate, Kind, Room};
+use crate::cli::Failure;
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// A thing that a builder means.
+struct Thing {
+    id: ObjectId,
+    name: String,
+    position: Vec2,
+    half: Vec2,
+    angle: Angle,
+    round: bool,
+}
+
+type Told = Result<(), Failure>;
+
+pub(super) async fn obey(room: &mut Room, building: Building) -> Told {
+    match building {
+        Building::Build(plan) => return make(room, &plan).await,
+        Building::Mine => return mine(room).await,
+        Building::Land => return land(room),
+        Building::Help => return room.tell(Kind::Answer, build::HELP),
+        Building::Undo(skip) => {
+            return perform(room, Build::Undo { skip }, "You take it back.").await;
+        }
+        _ => {}
+    }
+    let typed = match &building {
+        Building::Move(thing, _)
+        | Building::Rotate(thing, _)
+        | Building::Resize(thing, _)
+        | Building::Color(thing, _)
+        | Building::Name(thing, _)
+        | Building::Write(thing, _)
+        | Building::Copy(thing, _)
+        | Building::Delete(thing)
+        | Building::Give(thing, _)
+        | Building::Attach(_, thing)
+        | Building::Detach(_, thing) => thing.clone(),
+        _ => return Ok(()),
+    };
+    let Some(thing) = meant(room, &typed).await? else {
+        return Ok(());
+    };
+    room.it = Some(thing.id);
+    let Some((act, done)) = deed(room, &thing, building).await? else {
+        return Ok(());
+    };
+    perform(room, act, &done).await
+}
+
+/// What a line about a thing comes to, and what is said when it is done; nothing, with a word why,
+/// if what it names is not there.
+async fn deed(
+    room: &mut Room,
+    thing: &Thing,
+    building: Building,
+) -> Result<Option<(Build, String)>, Failure> {
+    let (object, name) = (thing.id, printable(&thing.name));
+    let to = |way: Way| match way {
+        Way::By(way) => thing.position.saturating_add(way),
+        Way::To(place) => place,
+    };
+    Ok(Some(match building {
+        Building::Move(_, way) => {
+            let position = to(way);
+            let done =
+                format!("You put {name} at {:.1} east, {:.1} north.", position.x, position.y);
+            (Build::Move { object, position }, done)
+        }
+        Building::Rotate(_, degrees) => {
+            let turn = Angle::from_turns(degrees.saturating_div(Fx::from_int(360)));
+            let angle = thing.angle.wrapping_add(turn);
+            (Build::Rotate { object, angle }, format!("You turn {name} by {degrees} degrees."))
+        }
+        Building::Resize(_, size) => {
+            let done = format!("{name} is {} m by {} m now.", size.x, size.y);
+            (Build::Resize { object, outline: outline(thing.round, size) }, done)
+        }
+        Building::Color(_, color) => {
+            (Build::Recolor { object, color }, format!("{name} is #{color:06x} now."))
+        }
+        Building::Name(_, new) => {
+            let done = format!("{name} is called {} now.", printable(&new));
+            (Build::Rename { object, name: new }, done)
+        }
+        Building::Write(_, text) if text.is_empty() => {
+            (Build::Write { object, text }, format!("{name} shows nothing now."))
+        }
+        Building::Write(_, text) => {
+            let done = format!("{name} shows: {}", printable(&text));
+            (Build::Write { object, text }, done)
+        }
+        Building::Copy(_, way) => {
+            let beside = || Vec2::new(thing.half.x.saturating_mul(Fx::from_int(2)), Fx::ZERO);
+            let beside = || beside().saturating_add(Vec2::new(Fx::from_ratio(1, 10), Fx::ZERO));
+            let position = way.map_or_else(|| thing.position.saturating_add(beside()), to);
+            (Build::Copy { object, position }, format!("You copy {name}."))
+        }
+        Building::Delete(_) => (Build::Delete { object }, format!("{name} is gone.")),
+        Building::Give(_, whom) => {
+            let Some((to, whom)) = player(room, &whom).await? else {
+                return Ok(None);
+            };
+            (Build::Give { object, to }, format!("You give {name} to {whom}."))
+        }
+        Building::Attach(package, _) => {
+            let Some(package) = shipped(room, &package)? else {
+                return Ok(None);
+            };
+            (Build::Attach { object, package }, format!("It runs on {name} now."))
+        }
+        Building::Detach(package, _) => {
+            let Some(script) = script_on(room, object, &package).await? else {
+                return Ok(None);
+            };
+            (Build::Detach { object, script }, format!("It does not run on {name} any more."))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Carries a deed out, and says what became of it; of a refusal, what can be done about it.
+async fn perform(room: &mut Room, build: Build, done: &str) -> Told {
+    let fate = room.perform(Act::Build(build), Vec::new()).await?;
+    match fate {
+        Fate::Done(Outcome::Made(object)) => {
+            room.it = Some(object);
+            room.tell(Kind::Done, &format!("{done} It is object {object}; call it `it`."))
+        }
+        Fate::Done(Outcome::Refused(why)) => {
+            let next = build::next(why, &room.driver.trust().genesis.parameters);
+            let next = next.map_or_else(String::new, |next| format!(" {next}"));
+            room.tell(Kind::Refused, &format!("That did not work: {why}.{next}"))
+        }
+        fate => super::deeds::conclude(room, fate, done),
+    }
+}
+
+async fn make(room: &mut Room, plan: &Plan) -> Told {
+    let Some(scene) = room.look_around().await? else {
+        return room.tell(Kind::Refused, "The node shows nothing to build on.");
+    };
+    let me = scene.objects.iter().find(|object| Some(object.id) == scene.me);
+    let Some((here, facing)) = me.map(|me| (me.position, me.angle)) else {
+        return room.tell(Kind::Refused, "You are not in the world yet.");
+    };
+    let genesis = &room.driver.trust().genesis;
+    let things = scene.objects.iter().map(|o| (o.position, o.half, o.angle)).collect();
+    let ground = Ground {
+        parameters: &genesis.parameters,
+        lands: &genesis.lands,
+        builder: room.driver.author(),
+        here,
+        facing,
+        things,
+    };
+    let Some(place) = spot(&ground, plan.half(), plan.movable) else {
+        let why = "There is no room near you where you may build it. Walk on, or see `land`.";
+        return room.tell(Kind::Refused, why);
+    };
+    let way = place.saturating_sub(here);
+    let done =
+        format!("You build {}, {:.1} m {}.", printable(&plan.name), way.length(), compass(way));
+    perform(room, Build::Place(plan.at(place)), &done).await
+}
+
+/// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.
+async fn meant(room: &mut Room, typed: &str) -> Result<Option<Thing>, Failure> {
+    let Some(scene) = room.look_around().await? else {
+        room.tell(Kind::Refused, "The node shows nothing.")?;
+        return Ok(None);
+    };
+    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
+    let id = match typed {
+        "it" | "that" => room.it,
+        _ => number.map(ObjectId),
+    };
+    let found = match id {
+        Some(id) => scene.objects.iter().find(|object| object.id == id),
+        None if matches!(typed, "it" | "that") => {
+            room.tell(Kind::Refused, "Nothing is `it` yet; build something, or name a thing.")?;
+            return Ok(None);
+        }
+        None => find(&scene, typed),
+    };
+    if let Some(object) = found {
+        return Ok(Some(Thing {
+            id: object.id,
+            name: object.name.clone(),
+            position: object.position,
+            half: object.half,
+            angle: object.angle,
+            round: object.round,
+        }));
+    }
+    // One's own things can be taken away or given from afar.
+    let own = things(room).await?.into_iter().find(|own| match id {
+        Some(id) => own.object == id,
+        None => own.name.to_lowercase().starts_with(&typed.to_lowercase()),
+    });
+    let Some(own) = own else {
+        let line =
+            format!("There is no {} in sight, and none among your things.", printable(typed));
+        room.tell(Kind::Refused, &line)?;
+        return Ok(None);
+    };
+    Ok(Some(Thing {
+        id: own.object,
+        name: own.name,
+        position: own.position,
+        half: Vec2::new(Fx::HALF, Fx::HALF),
+        angle: Angle::ZERO,
+        round: false,
+    }))
+}
+
+async fn things(room: &mut Room) -> Result<Vec<ThingEntry>, Failure> {
+    let owner = room.driver.author();
+    Ok(match room.driver.ask(Question::Things { owner }, ANSWER).await? {
+        Answer::Things(things) => things,
+        _ => Vec::new(),
+    })
+}
+
+async fn mine(room: &mut Room) -> Told {
+    let own = things(room).await?;
+    let here = room.look_around().await?.as_ref().and_then(position).unwrap_or(Vec2::ZERO);
+    let packages = packages(room);
+    for thing in &own {
+        let way = thing.position.saturating_sub(here);
+        let runs: Vec<&str> = thing
+            .scripts
+            .iter()
+            .filter_map(|(_, id)| Some(packages.iter().find(|(_, other)| other == id)?.0.as_str()))
+            .collect();
+        let runs =
+            if runs.is_empty() { String::new() } else { format!(", runs {}", runs.join(", ")) };
+        let (name, length, towards) = (printable(&thing.name), way.length(), compass(way));
+        let line = format!("{name}, {length:.1} m {towards}, object {}{runs}.", thing.object);
+        room.tell(Kind::Answer, &line)?;
+    }
+    let rules = &room.driver.trust().genesis.parameters.building;
+    let scripts: usize = own.iter().map(|thing| thing.scripts.len()).sum();
+    let text: u32 = own.iter().map(|thing| thing.text_bytes).fold(0, u32::saturating_add);
+    let line = format!(
+        "{} of {} things, {scripts} of {} scripts, {text} of {} bytes of text.",
+        own.len(),
+        rules.objects_per_player,
+        rules.scripts_per_player,
+        rules.text_bytes_per_player
+    );
+    room.tell(Kind::Answer, &line)
+}
+
+fn land(room: &Room) -> Told {
+    let genesis = &room.driver.trust().genesis;
+    for land in genesis.lands.iter().rev() {
+        let (low, high) = (land.area.low, land.area.high);
+        let whose = build::title(land.title, &room.driver.author());
+        let line = format!(
+            "{}, from {:.1} east, {:.1} north to {:.1} east, {:.1} north: {whose}.",
+            printable(&land.name),
+            low.x,
+            low.y,
+            high.x,
+            high.y
+        );
+        room.tell(Kind::Answer, &line)?;
+    }
+    let rest = match genesis.parameters.building.open_ground {
+        true => "Everywhere else everybody builds.",
+        false => "Nobody but admins builds anywhere else.",
+    };
+    room.tell(Kind::Answer, rest)
+}
+
+/// Somebody who is here, by the beginning of the name; or anybody, by the whole key.
+async fn player(room: &mut Room, typed: &str) -> Result<Option<(PublicKey, String)>, Failure> {
+    if let Ok(key) = typed.parse::<PublicKey>() {
+        return Ok(Some((key, format!("key {}..", &typed[..8]))));
+    }
+    let answer = room.driver.ask(Question::Players, ANSWER).await?;
+    let players = match answer {
+        Answer::Players(players) => players,
+        _ => Vec::new(),
+    };
+    let typed = typed.to_lowercase();
+    let starts = |player: &PlayerEntry| player.name.to_lowercase().starts_with(&typed);
+    let mut found = players.into_iter().filter(starts);
+    match (found.next(), found.next()) {
+        (Some(PlayerEntry { name, key, .. }), None) => Ok(Some((key, printable(&name)))),
+        (None, _) => {
+            let line = "Nobody of that name is here; `who` lists names, and a key works as well.";
+            room.tell(Kind::Refused, line)?;
+            Ok(None)
+        }
+        (Some(_), Some(_)) => {
+            room.tell(Kind::Refused, "Several people here are called so; give it to a key.")?;
+            Ok(None)
+        }
+    }
+}
+
+/// The packages that ship with the sim, by name.
+fn packages(room: &Room) -> Vec<(String, PackageId)> {
+    let packages = &room.driver.trust().genesis.packages;
+    let name = |(id, bytes): (&PackageId, &Vec<u8>)| {
+        let package = Package::decode(bytes).ok()?;
+        Some((package.manifest().name.clone(), *id))
+    };
+    packages.iter().filter_map(name).collect()
+}
+
+fn shipped(room: &Room, typed: &str) -> Result<Option<PackageId>, Failure> {
+    let packages = packages(room);
+    let found = packages.iter().find(|(name, _)| *name == typed.to_lowercase());
+    if found.is_none() {
+        let names: Vec<&str> = packages.iter().map(|(name, _)| name.as_str()).collect();
+        let (typed, names) = (printable(typed), names.join(", "));
+        room.tell(Kind::Refused, &format!("There is no package {typed}; there are {names}."))?;
+    }
+    Ok(found.map(|(_, id)| *id))
+}
+
+/// The script on a thing that runs a package.
+async fn script_on(
+    room: &mut Room,
+    object: ObjectId,
+    package: &str,
+) -> Result<Option<ScriptId>, Failure> {
+    let Some(package) = shipped(room, package)? else {
+        return Ok(None);
+    };
+    let scripts = match room.driver.ask(Question::Scripts, ANSWER).await? {
+        Answer::Scripts(scripts) => scripts,
+        _ => Vec::new(),
+    };
+    let found = scripts.iter().find(|s| s.object == object && s.package == package);
+    if found.is_none() {
+        room.tell(Kind::Refused, &format!("{}.", Refusal::NoScript))?;
+    }
+    Ok(found.map(|entry| entry.script))
+}
