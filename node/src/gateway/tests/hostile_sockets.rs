@@ -157,7 +157,8 @@ async fn what_is_no_upgrade_is_refused() {
         "Connection: upgrade\r\n",
         "Connection: upgrade\r\nUpgrade: websocket\r\n",
         "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
-        "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n",
+        "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\n\
+         Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n",
     ] {
         let address = site.http.address();
         let mut stream = TcpStream::connect(address).await.unwrap();
