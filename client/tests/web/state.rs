@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn crate_body() -> BodySpec {
+pub(super) fn crate_body() -> BodySpec {
     let half = Vec2::new(Fx::HALF, Fx::from_ratio(1, 4));
     let mut body =
         BodySpec::new(Shape::Rect { half }, Motion::Dynamic, Vec2::new(Fx::ONE, Fx::from_int(-1)));
@@ -12,7 +12,7 @@ fn crate_body() -> BodySpec {
     body
 }
 
-fn wall_body() -> BodySpec {
+pub(super) fn wall_body() -> BodySpec {
     let radius = Fx::from_int(2);
     let mut body = BodySpec::new(Shape::Circle { radius }, Motion::Static, Vec2::ZERO);
     body.sensor = true;
@@ -34,7 +34,7 @@ fn object() -> Object {
     }
 }
 
-fn entry_bytes(spec: &BodySpec) -> Vec<u8> {
+pub(super) fn entry_bytes(spec: &BodySpec) -> Vec<u8> {
     with_entry(spec, |entry| wire::encode(&entry))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 mod state;
 
-use self::state::{entries, parts};
+use self::state::{crate_body, entries, entry_bytes, parts, wall_body};
 
 /// Arrays of this many small numbers are written as hexadecimal text.
 const HEX_FROM: usize = 16;
