@@ -109,9 +109,11 @@ pub fn outline(round: bool, size: Vec2) -> Outline {
     if round { Outline::Disc { radius: half.x } } else { Outline::Box { half } }
 }
 
-/// What can be built by one word: kind, colour, disc, width and height in tenths of a metre,
-/// movable.
-const KINDS: [(&str, u32, bool, (i64, i64), bool); 8] = [
+/// Kind, colour, disc, width and height in tenths of a metre, movable.
+type Kind = (&'static str, u32, bool, (i64, i64), bool);
+
+/// What can be built by one word.
+const KINDS: [Kind; 8] = [
     ("box", 0x005b_8def, false, (10, 10), false),
     ("wall", 0x00a8_9f91, false, (40, 5), false),
     ("plank", 0x00b9_8552, false, (30, 4), false),
