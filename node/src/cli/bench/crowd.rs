@@ -123,9 +123,8 @@ async fn carried(
     };
     let (summary, cost) = tokio::join!(bots::measure(nodes, trust, crowd), cost);
     let (summary, (from, to, used, time)) = (summary?, cost?);
-    let late = late_turns(node, trust, (from, to)).await?;
+    let (late, turns) = pace(node, trust, (from, to)).await?;
     let share = |part: u64| used.map(|used| micros(used) * part / micros(time).max(1));
-    let turns = to.saturating_sub(from) * 10_000_000 / micros(time).max(1);
     Ok(vec![
         Figure::tenths("turns with 200 clients", Some(turns), "turns/s", Bound::AtLeast(20)),
         Figure::new("late turns", late, "turns", Bound::AtMost(0)),
@@ -145,16 +144,23 @@ async fn height(node: &NodeUrl) -> Result<u64, Failure> {
     Ok(Status::ask(node, None).await?.height)
 }
 
-/// How many of the turns up to a height came late, by the times that they state.
-async fn late_turns(node: &NodeUrl, trust: &Trust, (from, to): (u64, u64)) -> Result<u64, Failure> {
+/// How many of the turns from one height to another came late, and how many tenths of a turn there
+/// were a second, by the times that they state.
+async fn pace(
+    node: &NodeUrl,
+    trust: &Trust,
+    (from, to): (u64, u64),
+) -> Result<(u64, u64), Failure> {
     let mut driver = Driver::open(vec![node.clone()], trust.clone(), passing_key()).await?;
-    let (mut late, mut before) = (0, None);
+    let mut times = Vec::new();
     for height in from.max(1)..=to {
-        let (turn, _) = driver.prove_turn(Height(height), TURN).await?;
-        let time = turn.header.time;
-        late += u64::from(before.is_some_and(|before| time.since(before) > LATE_MS));
-        before = Some(time);
+        times.push(driver.prove_turn(Height(height), TURN).await?.0.header.time);
     }
     driver.leave().await;
-    Ok(late)
+    let late = times.windows(2).filter(|pair| pair[1].since(pair[0]) > LATE_MS).count() as u64;
+    let (turns, took) = match times.as_slice() {
+        [first, .., last] => (times.len() as u64 - 1, last.since(*first)),
+        _ => (0, 0),
+    };
+    Ok((late, turns * 10_000 / took.max(1)))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::Scene;
 use metatopia_protocol::{PROOF_TURNS, Watching};
-use metatopia_types::{Act, ActId, Look, Outcome};
+use metatopia_types::{Act, ActId, Look, Outcome, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::Tally};
@@ -48,11 +48,16 @@ impl Player {
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
         let look = Look { color, ..Look::default() };
-        let login = player.submit(Act::Login { name: format!("bot {index}"), look }).await?;
+        let act = Act::Login { name: format!("bot {index}"), look };
+        let mut login = player.submit(act.clone()).await?;
         while !player.over {
             match player.driver.news().await {
-                News::Outcome { act, outcome, .. } if Some(act) == login => match outcome {
+                News::Outcome { act: id, outcome, .. } if Some(id) == login => match outcome {
                     Outcome::Ok | Outcome::Made(_) => break,
+                    // A turn lets so many in; the others stand in line.
+                    Outcome::Refused(Refusal::TooOften) => {
+                        login = player.submit(act.clone()).await?;
+                    }
                     Outcome::Refused(why) => {
                         let message = format!("the login of bot {index} was refused: {why}");
                         return Err(Failure::refused(message));
