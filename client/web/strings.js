@@ -67,6 +67,7 @@ const WORDS = {
   'reason.no-wasm': 'no WebAssembly module',
   'reason.wasm-failed': 'the WebAssembly module does not start in this browser',
   'reason.wasm-ended': 'the WebAssembly module stopped',
+  'reason.wasm-other': 'the WebAssembly module is older or newer than this page',
   'reason.anew': 'what is in sight is fetched anew',
   'reason.forgotten': 'proofs arrive late',
   'reason.view': 'an update does not fit what it changes',

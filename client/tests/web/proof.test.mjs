@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Proofs } from '../../web/core/proof.js';
 import { ReplicaMode } from '../../web/core/replica.js';
+import { has } from '../../web/strings.js';
 
 /** All that is settled by now is done. */
 const drained = () => new Promise((resolve) => setImmediate(resolve));
@@ -116,6 +117,27 @@ test('a module that cannot be had, or ends, is no proof', () => {
   worker.say({ type: 'failed', code: 'wasm-ended', detail: 'unreachable' });
   assert.deepEqual([proofs.state.level, proofs.state.reason], ['reduced', 'wasm-ended']);
   assert.ok(worker.ended && !proofs.works);
+});
+
+test('a module that refuses what the page reads is of another version, and proves nothing', () => {
+  for (const what of ['frame', 'shown', 'begin']) {
+    const { proofs, worker } = opened();
+    worker.say({ type: 'refused', what, detail: 'frame: 7 bytes are left over' });
+    const { level, reason, detail } = proofs.state;
+    assert.deepEqual([level, reason], ['reduced', 'wasm-other'], what);
+    assert.equal(detail, 'frame: 7 bytes are left over');
+    assert.ok(worker.ended && !proofs.works && has(`reason.${reason}`));
+  }
+});
+
+test('what the page cannot read either, and walks, say nothing about the module', () => {
+  const { proofs, worker } = opened();
+  proofs.unreadable();
+  worker.say({ type: 'refused', what: 'frame', detail: 'frame: it ends too early' });
+  worker.say({ type: 'refused', what: 'predict', detail: 'input: 90 ticks' });
+  assert.deepEqual([proofs.state.level, proofs.works], ['amber', true]);
+  worker.say({ type: 'refused', what: 'frame', detail: 'frame: it ends too early' });
+  assert.equal(proofs.state.reason, 'wasm-other');
 });
 
 test('comparisons go round all that is drawn', () => {

@@ -58,6 +58,12 @@ pub extern "C" fn output_length() -> u32 {
     OUTPUT.with_borrow(|output| u32::try_from(output.len()).unwrap_or(0))
 }
 
+/// The version of the protocol that this module speaks.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub const extern "C" fn wire_version() -> u32 {
+    metatopia_protocol::VERSION as u32
+}
+
 /// Runs an operation on the input, which is gone afterwards.
 fn run(operation: impl FnOnce(&[u8]) -> Result<Vec<u8>, Fault>) -> u32 {
     let input = INPUT.take();

@@ -103,7 +103,10 @@ export class Client extends EventTarget {
       sim,
       ears: {
         open: () => this.#opened(),
-        ended: (why) => this.link.leave(why),
+        ended: (why) => {
+          if (why === 'bad-frame') this.proofs.unreadable();
+          this.link.leave(why);
+        },
         view: (view) => this.#view(view),
         proof: (proof) => this.#proof(proof),
         heard: (line) => this.#tell('heard', line),

@@ -4,6 +4,8 @@
  * wrong, or not checked in this tab.
  */
 
+import { VERSION } from '../wire/messages.js';
+
 /** Headers that are listed. */
 const HEADERS_MAX = 64;
 /** Bodies that one comparison looks at; the next goes on after them. */
@@ -53,6 +55,8 @@ export class Proofs {
     this.started = false;
     this.provenAt = 0;
     this.shownFrom = 0;
+    /** Frames that the page itself could not read, so that the module cannot either. */
+    this.unread = 0;
   }
 
   /** Is something checked here? */
@@ -79,7 +83,7 @@ export class Proofs {
   start(wasm, genesis, sim) {
     if (this.started) return;
     this.started = true;
-    this.worker?.postMessage({ type: 'start', wasm, genesis, sim });
+    this.worker?.postMessage({ type: 'start', wasm, genesis, sim, version: VERSION });
   }
 
   close() {
@@ -90,6 +94,11 @@ export class Proofs {
   /** A frame of the server; its bytes are given away. @param {Uint8Array} frame */
   frame(frame) {
     this.worker?.postMessage({ type: 'frame', frame }, [frame.buffer]);
+  }
+
+  /** The last frame was none that this page can read: that is no fault of the module. */
+  unreadable() {
+    if (this.works) this.unread += 1;
   }
 
   /** Views were asked for anew. @param {boolean} keep whether copies were kept */
@@ -156,6 +165,8 @@ export class Proofs {
         return this.compiled(message.compiled);
       case 'failed':
         return this.#reduce(message.code, message.detail);
+      case 'refused':
+        return this.#refused(message);
       case 'events':
         for (const event of message.events) this.#event(event);
         return undefined;
@@ -169,6 +180,17 @@ export class Proofs {
       default:
         return undefined;
     }
+  }
+
+  /**
+   * The module does not understand what this page does: it is of another version, and proves nothing.
+   * @param {{what: string, detail: string}} refused
+   */
+  #refused({ what, detail }) {
+    // A walk that is not foreseen is only drawn less well.
+    if (what === 'predict') return;
+    if (what === 'frame' && this.unread > 0) this.unread -= 1;
+    else this.#reduce('wasm-other', detail);
   }
 
   /** @param {import('../prove/module.js').ProofEvent} event */

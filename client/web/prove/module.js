@@ -80,6 +80,15 @@ class Calls {
   }
 
   /**
+   * What an export without arguments gives at once; null if there is no such export.
+   * @param {string} name
+   * @returns {number | null}
+   */
+  number(name) {
+    return typeof this.exports[name] === "function" ? this.exports[name]() >>> 0 : null;
+  }
+
+  /**
    * As bytes, where the output is JSON.
    * @param {string} name
    * @param {Uint8Array} input
@@ -130,6 +139,11 @@ export class Module {
    */
   static async compiled(compiled) {
     return new Module(await WebAssembly.instantiate(compiled));
+  }
+
+  /** The version of the protocol that it speaks; null if it is too old to say so. */
+  get version() {
+    return this.#calls.number("wire_version");
   }
 
   /**

@@ -3,7 +3,7 @@
  * Checks in a worker what the session shows: the wasm module gets every frame of the server, holds
  * its own copies of what is in sight, and compares them with roots that the servers signed.
  */
-import { Ended, Module } from './module.js';
+import { Ended, Module, Refused } from './module.js';
 
 /** Frames that wait for the module and the genesis. */
 const WAITING_MAX = 4_096;
@@ -26,17 +26,22 @@ function fail(code, error) {
   tell({ type: 'failed', code, detail: String(error) });
 }
 
-/** @param {{wasm: string, genesis: Uint8Array, sim: string}} begin */
-async function start({ wasm, genesis, sim }) {
+/** @param {{wasm: string, genesis: Uint8Array, sim: string, version: number}} begin */
+async function start({ wasm, genesis, sim, version }) {
   const response = await fetch(wasm);
   if (!response.ok) throw new Error(`${response.status}`);
   const compiled = await WebAssembly.compileStreaming(response);
   const module = await Module.compiled(compiled);
+  if (module.version !== version) {
+    const speaks = module.version === null ? 'none that it names' : String(module.version);
+    return fail('wasm-other', `the page speaks version ${version} of the protocol, the module ${speaks}`);
+  }
   prover = module.prover(genesis, sim);
   tell({ type: 'ready', compiled });
   const early = waiting;
   waiting = [];
   for (const message of early) handle(message);
+  return undefined;
 }
 
 /**
@@ -69,14 +74,17 @@ function handle(message) {
     }
   } catch (error) {
     if (error instanceof Ended) fail('wasm-ended', error);
-    else tell({ type: 'refused', detail: String(error) });
+    else tell({ type: 'refused', what: message.type, detail: String(error) });
   }
 }
 
 globalThis.onmessage = (/** @type {MessageEvent} */ { data }) => {
   if (failed) return;
-  if (data.type === 'start') start(data).catch((error) => fail('wasm-failed', error));
-  else if (prover !== null) handle(data);
+  if (data.type === 'start') {
+    // The page has read the same genesis before.
+    const code = (/** @type {unknown} */ error) => (error instanceof Refused ? 'wasm-other' : 'wasm-failed');
+    start(data).catch((error) => fail(code(error), error));
+  } else if (prover !== null) handle(data);
   else if (waiting.length < WAITING_MAX) waiting.push(data);
   else fail('wasm-failed', 'too much came before it was loaded');
 };
