@@ -21,9 +21,10 @@ pub struct Proven {
     pub signers: Vec<PublicKey>,
     /// How many could have.
     pub members: u32,
-    /// Tiles whose copies are exactly the state's.
+    /// Tiles whose copies are exactly the state's, those without entries too.
     pub tiles: Vec<TileName>,
-    /// Tiles that are not proved this time, because their copies were of an earlier turn.
+    /// Tiles in sight that are not proved this time: their copies were of an earlier turn, or they
+    /// are hidden.
     pub lagging: Vec<TileName>,
     /// The objects in the proved tiles.
     pub objects: BTreeSet<ObjectId>,
@@ -47,13 +48,13 @@ pub enum Unproven {
         height: Height,
     },
     /// Some tiles are left out of the newest proof.
-    #[error("{} of {} tiles were too old to be proved with turn {of}", lagging.len(), all)]
+    #[error("{} of {all} tiles in sight are not proved with turn {of}", lagging.len())]
     Lagging {
         /// What was proved.
         of: Height,
         /// The tiles that were left out.
         lagging: Vec<TileName>,
-        /// All tiles that have entries.
+        /// All tiles in sight.
         all: usize,
     },
     /// The copies of that turn are forgotten: the proof came too late.

@@ -7,6 +7,7 @@
 mod error;
 mod kept;
 mod scene;
+mod verdict;
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -16,8 +17,9 @@ use metatopia_types::{Emote, Height, Movement, ObjectId, Tick};
 
 pub use self::{
     error::SightError,
-    kept::{Disproof, KEPT_MAX, Shown},
+    kept::KEPT_MAX,
     scene::{Scene, SceneObject, ScenePlayer},
+    verdict::{Disproof, Shown},
 };
 use self::{error::at_most, kept::Kept};
 

@@ -62,6 +62,7 @@ const WORDS = {
   'alarm.details': 'Details',
   'reason.waiting': 'waiting for the first proof',
   'reason.late': 'proofs arrive late',
+  'reason.missing': 'a part of what is near is not shown, or arrives late',
   'reason.connecting': 'no connection',
   'reason.not-connected': 'no connection',
   'reason.no-wasm': 'no WebAssembly module',

@@ -3,7 +3,10 @@
 //! A leaf is hashed again only when what it holds was touched. That is an optimisation and no more:
 //! the tests hash everything anew after every turn and compare.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
@@ -15,7 +18,8 @@ use serde::Serialize;
 use crate::{
     applied::Changed,
     limits::PACKAGE_PIECE_BYTES,
-    object::{Object, PlacedLeaf, Tile, object_key},
+    object::{Object, Tile, object_key},
+    placed::PlacedTiles,
     shelf::{LeafDigest, Shelf, prefix_text},
     state::State,
 };
@@ -59,7 +63,7 @@ pub(crate) struct Leaves {
     placed: BTreeMap<ObjectId, (Tile, Body)>,
     touching: Vec<Contact>,
     /// The nodes over the hashes of all leaves.
-    nodes: merkle::Tree,
+    nodes: Arc<merkle::Tree>,
     /// Objects that changed between the last two calls of [`Leaves::refresh`].
     changed: Vec<Changed>,
     hashed_bytes: u64,
@@ -88,25 +92,10 @@ impl Leaves {
         entries.map(|(key, entry)| (ObjectId(u64::from_be_bytes(*key)), entry))
     }
 
-    /// The leaves of these tiles, with their places. All keys of tiles are neighbours, so that one
-    /// walk over them finds all.
-    pub(crate) fn tile_leaves(&self, tiles: &BTreeSet<Tile>) -> Vec<PlacedLeaf> {
-        let first = LeafKey(format!("{TILE}/"));
-        let before = self.tree.range(..&first).count();
-        let of_tiles = self.tree.range(&first..).take_while(|(key, _)| key.0.starts_with(&first.0));
-        let mut found = Vec::new();
-        for (index, (key, _)) in (before..).zip(of_tiles) {
-            let named = key.0[first.0.len()..].split_once('/');
-            let (name, prefix) = named.unwrap_or((&key.0[first.0.len()..], ""));
-            let Some(tile) = tile_named(name).filter(|tile| tiles.contains(tile)) else {
-                continue;
-            };
-            let prefix = prefix_digits(prefix).unwrap_or_default();
-            let index = u32::try_from(index).ok();
-            let place = index.and_then(|index| self.nodes.proof(index));
-            found.extend(place.map(|place| PlacedLeaf { tile, prefix, place }));
-        }
-        found
+    /// What can be shown of these tiles.
+    pub(crate) fn place(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
+        let leaves = self.tree.iter().map(|(key, (digest, hash))| (key, digest.hash, *hash));
+        PlacedTiles::find(&self.nodes, leaves, tiles)
     }
 
     /// Bytes of content hashed so far, for measurements.
@@ -170,7 +159,8 @@ impl Leaves {
         self.objects(state);
         self.contacts(state);
         self.settle();
-        self.nodes = merkle::Tree::of(self.tree.values().map(|(_, hash)| *hash).collect());
+        let hashes = self.tree.values().map(|(_, hash)| *hash).collect();
+        self.nodes = Arc::new(merkle::Tree::of(hashes));
         self.root()
     }
 

@@ -125,6 +125,7 @@ pub mod limits;
 mod merge;
 mod object;
 mod parameters;
+mod placed;
 mod players;
 mod programs;
 mod reach;
@@ -156,10 +157,11 @@ pub use inbox::{Delivery, Inbox, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use land::{Area, Land, Title, may_build};
 pub use metatopia_physics::{Body, Motion, Shape};
-pub use object::{AVATAR, Object, PlacedLeaf, TILE_METRES, Tile};
+pub use object::{AVATAR, Object, TILE_METRES, Tile};
 pub use parameters::{
     AvatarParameters, BuildingParameters, GasParameters, Parameters, ParametersError, heading_of,
 };
+pub use placed::{KnownLeaves, Neighbour, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
 pub use players::{Player, Session, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};

@@ -1,7 +1,7 @@
 //! Objects: whatever has a place in the world. Their bodies belong to the region.
 
-use metatopia_math::Fx;
-use metatopia_types::{AssetLicence, Look, ObjectId, PublicKey, ScriptId, merkle};
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{AssetLicence, Look, ObjectId, PublicKey, ScriptId};
 use serde::{Deserialize, Serialize};
 
 /// The kind that scripts see for players' bodies.
@@ -47,24 +47,37 @@ pub struct Tile {
 impl Tile {
     /// The tile in which a point lies.
     #[must_use]
-    pub const fn of(point: metatopia_math::Vec2) -> Self {
+    pub const fn of(point: Vec2) -> Self {
         const fn index(coordinate: Fx) -> i64 {
             coordinate.floor_int().div_euclid(TILE_METRES)
         }
         Self { x: index(point.x), y: index(point.y) }
     }
-}
 
-/// Where one leaf of a tile is in the state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlacedLeaf {
-    /// The tile.
-    pub tile: Tile,
-    /// The first hexadecimal digits, one per byte, of the ids in this leaf; none when the tile is
-    /// one leaf.
-    pub prefix: Vec<u8>,
-    /// Its place among all leaves of the state.
-    pub place: merkle::Proof,
+    /// Does it reach into the circle of so many whole metres around a point? Distances are rounded
+    /// to parts of a metre.
+    #[must_use]
+    pub fn is_within(self, metres: i64, around: Vec2) -> bool {
+        const PARTS: i64 = 1_024;
+        const SIDE: i64 = TILE_METRES * PARTS;
+        let beyond = |at: Fx, index: i64| {
+            let low = index.saturating_mul(SIDE);
+            let at = at.to_bits() / (Fx::ONE.to_bits() / PARTS);
+            low.saturating_sub(at).max(at.saturating_sub(low.saturating_add(SIDE))).max(0)
+        };
+        let squared = |n: i64| n.saturating_mul(n);
+        let (x, y) = (beyond(around.x, self.x), beyond(around.y, self.y));
+        squared(x).saturating_add(squared(y)) <= squared(metres.saturating_mul(PARTS))
+    }
+
+    /// All tiles that reach into such a circle.
+    pub fn around(center: Vec2, metres: i64) -> impl Iterator<Item = Self> {
+        let middle = Self::of(center);
+        let reach = metres / TILE_METRES + 1;
+        let side = move |index: i64| index.saturating_sub(reach)..=index.saturating_add(reach);
+        let square = side(middle.x).flat_map(move |x| side(middle.y).map(move |y| Self { x, y }));
+        square.filter(move |tile| tile.is_within(metres, center))
+    }
 }
 
 /// An object's id in the order-keeping bytes that shelves sort by.

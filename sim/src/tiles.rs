@@ -6,10 +6,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Shape};
 use metatopia_types::{Emote, Movement, ObjectId};
 
-use crate::{
-    object::{PlacedLeaf, Tile},
-    world::World,
-};
+use crate::{object::Tile, placed::PlacedTiles, world::World};
 
 impl World {
     /// The tile of an object, and its entry there, in the state's own encoding.
@@ -35,11 +32,10 @@ impl World {
         self.state.region.body(id).map(Body::position)
     }
 
-    /// The leaves of these tiles with their places in the state, in the order of their keys. A tile
-    /// without entries has none.
+    /// What can be shown of these tiles in the state as it is now.
     #[must_use]
-    pub fn tile_leaves(&self, tiles: &BTreeSet<Tile>) -> Vec<PlacedLeaf> {
-        self.leaves.tile_leaves(tiles)
+    pub fn place_tiles(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
+        self.leaves.place(tiles)
     }
 
     /// What touches an object, by id. Looks through all contacts.

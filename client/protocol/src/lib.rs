@@ -1,4 +1,4 @@
-//! What clients and nodes say to each other: version 1, the same over every carrier.
+//! What clients and nodes say to each other: version 2, the same over every carrier.
 //!
 //! This crate holds messages and their limits; it opens no connection and keeps no session. Frames
 //! are canonical postcard; a carrier adds a length, checks it against [`CLIENT_FRAME_BYTES_MAX`] or
@@ -38,12 +38,12 @@ pub use question::{
     ThingEntry,
 };
 pub use view::{
-    BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, PROOF_TURNS, TileLeaf, TileName, TileUpdate,
-    UNSEEN_MAX, View, ViewProof, Watching,
+    BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,
+    TileName, TileUpdate, UNSEEN_MAX, View, ViewProof, Watching,
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

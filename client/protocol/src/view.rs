@@ -4,7 +4,8 @@
 //! they are in the state. An update of a tile says what changed after the height that the client
 //! has; so the same update serves everybody who is at that height, and a client that missed some is
 //! sent fewer, never older, states. [`ViewProof`] then shows that the copies are in a state whose
-//! root more than two thirds of the voting power signed.
+//! root more than two thirds of the voting power signed; of a tile without entries it shows that it
+//! has none. So a client that knows where its avatar is misses what is hidden from it.
 //!
 //! The server sends no view while [`UNSEEN_MAX`] of them are not acknowledged by
 //! [`ClientMessage::Seen`](crate::ClientMessage::Seen): what waits for a slow client is bounded.
@@ -12,7 +13,9 @@
 use alloc::vec::Vec;
 
 use metatopia_math::Vec2;
-use metatopia_types::{Certificate, Emote, Header, Height, Movement, ObjectId, Tick, merkle};
+use metatopia_types::{
+    Certificate, Digest, Emote, Header, Height, LeafKey, Movement, ObjectId, Tick, merkle,
+};
 use serde::{Deserialize, Serialize};
 
 /// Views under way to one client. Eight turns are 400 ms: the round trip around the world.
@@ -23,6 +26,10 @@ pub const PROOF_TURNS: u64 = 4;
 
 /// Big things far away are told again at least once in so many turns, while the bytes suffice.
 pub const FAR_TURNS_MAX: u64 = 200;
+
+/// How far from its avatar a client watches, in whole metres: every tile that reaches into this
+/// circle is told about, and proved.
+pub const SIGHT: i64 = 40;
 
 /// Tiles that a client may say it has.
 pub const HAVE_MAX: usize = 64;
@@ -113,6 +120,11 @@ pub struct ViewProof {
     /// The leaves of all tiles that the client had at that height, each leaf once. A tile that has
     /// no entries has no leaf.
     pub leaves: Vec<TileLeaf>,
+    /// What else stands on either side of where the leaves of tiles without entries would be. Keys
+    /// ascend with places, so that nothing is between two leaves whose places follow one another.
+    pub beside: Vec<NeighbourLeaf>,
+    /// Shows both kinds at their places, in the order of those.
+    pub places: merkle::JointProof,
 }
 
 /// Where one leaf of a tile is in the state.
@@ -123,6 +135,19 @@ pub struct TileLeaf {
     /// The first hexadecimal digits, one per byte, of the ids in this leaf; none when the tile is
     /// one leaf.
     pub prefix: Vec<u8>,
-    /// The leaf's place among all leaves.
-    pub place: merkle::Proof,
+    /// The leaf's place among all leaves, from 0.
+    pub place: u32,
+    /// Its hash at the bottom of the state's tree.
+    pub hash: Digest,
+}
+
+/// A leaf of anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeighbourLeaf {
+    /// Its key.
+    pub key: LeafKey,
+    /// The hash of its content.
+    pub content: Digest,
+    /// Its place among all leaves, from 0.
+    pub place: u32,
 }

@@ -2,7 +2,7 @@
 
 use metatopia_client::{Disproof, Distrust, Event, Sight, SightError};
 use metatopia_protocol::*;
-use metatopia_sim::CopyError;
+use metatopia_sim::{CopyError, Tile, tile_key};
 use metatopia_types::*;
 use proptest::prelude::*;
 
@@ -71,6 +71,14 @@ fn find(view: &View, is: impl Fn(&metatopia_sim::TileEntry) -> bool) -> (usize, 
     (t, e)
 }
 
+/// Which tiles of a view have entries, and the first of them.
+fn full(view: &View) -> (Vec<usize>, TileName) {
+    let tiles = 0..view.tiles.len();
+    let full: Vec<usize> = tiles.filter(|at| !view.tiles[*at].entries.is_empty()).collect();
+    let first = view.tiles[full[0]].tile;
+    (full, first)
+}
+
 fn shown(disproof: Disproof) -> Distrust {
     Distrust::Shown(Box::new(disproof))
 }
@@ -78,8 +86,8 @@ fn shown(disproof: Disproof) -> Distrust {
 fn other_leaf(distrust: Distrust) -> (Height, TileName) {
     match distrust {
         Distrust::Shown(disproof) => match *disproof {
-            Disproof::OtherLeaf { of, tile, leads, root, .. } => {
-                assert_ne!(leads, Some(root));
+            Disproof::OtherLeaf { of, tile, found, stated, .. } => {
+                assert_ne!(found, stated);
                 (of, tile)
             }
             other => panic!("{other}"),
@@ -136,8 +144,9 @@ fn an_object_that_is_not_shown_is_a_lie() {
 fn a_tile_that_is_shown_empty_is_a_lie() {
     let mut lie = Lie::new();
     let mut view = lie.view();
-    view.tiles[0].entries.clear();
-    let (of, tile, prefix) = (view.height, view.tiles[0].tile, Vec::new());
+    let (of, tile, prefix) = (view.height, lie.stand.full()[0], Vec::new());
+    let empty = view.tiles.iter_mut().find(|update| update.tile == tile);
+    empty.expect("it is in sight").entries.clear();
     let proof = lie.show(view);
     assert_eq!(lie.caught(proof), shown(Disproof::NotShown { of, tile, prefix }));
 }
@@ -205,7 +214,7 @@ fn forged_and_missing_signatures_are_lies() {
 }
 
 #[test]
-fn a_leaf_that_is_left_out_or_there_twice_is_a_lie() {
+fn a_leaf_that_is_left_out_or_of_another_name_is_a_lie() {
     let mut lie = Lie::new();
     lie.stand = Stand::crowded();
     lie.stand.enter();
@@ -213,19 +222,20 @@ fn a_leaf_that_is_left_out_or_there_twice_is_a_lie() {
     let proof = lie.honest();
     let split = proof.leaves.iter().position(|leaf| !leaf.prefix.is_empty());
     let split = split.expect("a tile of several leaves");
-    let TileLeaf { tile, prefix, .. } = proof.leaves[split].clone();
+    let TileLeaf { tile, prefix, place, .. } = proof.leaves[split].clone();
     let of = proof.of;
 
     let mut sight = lie.talk.session.sight().clone();
     assert!(sight.check(&proof).is_ok());
+    // Shown in the state, and not said to be of the tile.
     let mut short = proof.clone();
     short.leaves.remove(split);
-    let left_out = Disproof::LeftOut { of, tile, prefix: prefix.clone() };
+    let key = tile_key(Tile { x: tile.x.into(), y: tile.y.into() }, &prefix);
+    let content = lie.stand.world().proof(&key).expect("nothing changes there").content;
+    let content = Digest(*blake3::hash(&content).as_bytes());
+    short.beside.push(NeighbourLeaf { key, content, place });
+    let left_out = Disproof::LeftOut { of, tile, prefix };
     assert_eq!(sight.check(&short), Err(Box::new(left_out)));
-    let mut long = proof.clone();
-    long.leaves.push(proof.leaves[split].clone());
-    let twice = Disproof::Twice { of, tile, prefix };
-    assert_eq!(sight.check(&long), Err(Box::new(twice)));
     let mut wide = proof.clone();
     wide.leaves[split].prefix = Vec::new();
     let not_shown = Disproof::NotShown { of, tile, prefix: Vec::new() };
@@ -233,13 +243,27 @@ fn a_leaf_that_is_left_out_or_there_twice_is_a_lie() {
 }
 
 #[test]
-fn a_leaf_at_another_place_is_a_lie() {
-    let mut lie = Lie::new();
-    let mut proof = lie.honest();
-    proof.leaves[0].place.index ^= 1;
-    let tile = proof.leaves[0].tile;
-    let of = proof.of;
-    assert_eq!(other_leaf(lie.caught(proof)), (of, tile));
+fn leaves_at_other_places_are_a_lie() {
+    type Spoil = fn(&mut ViewProof);
+    let lies: [Spoil; 6] = [
+        |proof| proof.leaves[0].place ^= 1,
+        |proof| proof.leaves.push(proof.leaves[0].clone()),
+        |proof| proof.leaves[0].hash.0[0] ^= 1,
+        |proof| proof.beside[0].place = proof.leaves[0].place,
+        |proof| proof.beside[0].key.0.push('0'),
+        |proof| proof.places.siblings.clear(),
+    ];
+    for spoil in lies {
+        let mut lie = Lie::new();
+        let mut proof = lie.honest();
+        spoil(&mut proof);
+        match lie.caught(proof) {
+            Distrust::Shown(disproof) => {
+                assert!(matches!(*disproof, Disproof::OtherRoot { .. }), "{disproof}");
+            }
+            other => panic!("{other}"),
+        }
+    }
 }
 
 #[test]
@@ -278,8 +302,8 @@ fn changes_since_a_height_that_the_copy_is_not_of_are_lies() {
 fn entries_that_are_none_are_lies() {
     let mut lie = Lie::new();
     let mut view = lie.view();
-    let tile = view.tiles[0].tile;
-    view.tiles[0].entries[0].truncate(3);
+    let (full, tile) = full(&view);
+    view.tiles[full[0]].entries[0].truncate(3);
     let error = lie.seen_through(view);
     assert!(matches!(
         error,
@@ -288,15 +312,15 @@ fn entries_that_are_none_are_lies() {
 
     let mut lie = Lie::new();
     let mut view = lie.view();
-    let id = decode(&view.tiles[1].entries[0]).id;
-    let stray = view.tiles[1].entries[0].clone();
-    view.tiles[0].entries.push(stray);
+    let stray = view.tiles[full[1]].entries[0].clone();
+    let id = decode(&stray).id;
+    view.tiles[full[0]].entries.push(stray);
     let error = CopyError::OtherTile(id);
     assert_eq!(lie.seen_through(view), SightError::Copy { tile, error });
 
     let mut lie = Lie::new();
     let mut view = lie.view();
-    view.tiles[0].moved.push((ObjectId(999_999), Movement::default()));
+    view.tiles[full[0]].moved.push((ObjectId(999_999), Movement::default()));
     let error = CopyError::Unknown(ObjectId(999_999));
     assert_eq!(lie.seen_through(view), SightError::Copy { tile, error });
 

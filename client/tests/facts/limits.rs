@@ -36,7 +36,7 @@ fn empty(number: u32, height: u64) -> View {
 /// Two tiles with together so many entries, each with a text of this length.
 fn many(count: usize, length: usize) -> Vec<TileUpdate> {
     let stand = Stand::new();
-    let view = stand.view(&mut Watcher::default(), &stand.tiles()[..2]);
+    let view = stand.view(&mut Watcher::default(), &stand.full()[..2]);
     let halves = [0..count / 2, count / 2..count];
     let mut tiles = view.tiles;
     for (update, ids) in tiles.iter_mut().zip(halves) {

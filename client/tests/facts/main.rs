@@ -1,5 +1,6 @@
 //! Facts about the client: what it believes, what it refuses, and what it asks for again.
 
+mod hiding;
 mod liars;
 mod limits;
 mod resuming;

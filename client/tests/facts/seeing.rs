@@ -29,10 +29,10 @@ fn shown(sight: &mut Sight, proof: &ViewProof) -> Option<Shown> {
 #[test]
 fn copies_that_follow_views_are_the_state_at_every_height() {
     let (mut stand, mut sight, mut watcher) = start();
-    let tiles = stand.tiles();
     let mut moved = 0;
 
     for _ in 0..40 {
+        let tiles = stand.tiles();
         let view = stand.view(&mut watcher, &tiles);
         moved += view.tiles.iter().map(|update| update.moved.len()).sum::<usize>();
         assert_eq!(sight.apply(&view), Ok(()));
@@ -50,15 +50,14 @@ fn copies_that_follow_views_are_the_state_at_every_height() {
 fn a_proof_is_held_against_the_copies_as_they_were_at_its_height() {
     let (mut stand, mut sight, mut watcher) = start();
     while look(&mut stand, &mut sight, &mut watcher).0 < 6 * PROOF_TURNS {}
-    let tiles = stand.tiles();
-
     for n in 2..6 {
         let of = Height(n * PROOF_TURNS);
+        let tiles = stand.tiles_at(of);
         let shown = shown(&mut sight, &stand.proof(of, &tiles)).expect("still remembered");
         assert_eq!((shown.of, shown.tiles), (of, tiles.clone()));
     }
     let between = Height(2 * PROOF_TURNS + 1);
-    assert_eq!(shown(&mut sight, &stand.proof(between, &tiles)), None, "no proof height");
+    assert_eq!(shown(&mut sight, &stand.proof(between, &[])), None, "no proof height");
 }
 
 #[test]
@@ -91,13 +90,14 @@ fn a_tile_that_had_to_wait_is_lagging_and_the_others_are_proved() {
     let (mut stand, mut sight, mut watcher) = start();
     look(&mut stand, &mut sight, &mut watcher);
     let tiles = stand.tiles();
-    let (waits, told) = tiles.split_first().expect("tiles");
-    let view = stand.view(&mut watcher, told);
+    let waits = stand.full()[0];
+    let told: Vec<TileName> = tiles.into_iter().filter(|tile| *tile != waits).collect();
+    let view = stand.view(&mut watcher, &told);
     sight.apply(&view).expect("an honest view");
     stand.turns(2);
 
-    let shown = shown(&mut sight, &stand.proof(view.height, told)).expect("of that turn");
-    assert_eq!((shown.tiles.as_slice(), shown.lagging.as_slice()), (told, [*waits].as_slice()));
+    let shown = shown(&mut sight, &stand.proof(view.height, &told)).expect("of that turn");
+    assert_eq!((shown.tiles, shown.lagging), (told, vec![waits]));
 }
 
 #[test]
@@ -194,18 +194,21 @@ fn a_tile_that_comes_in_pieces_is_proved_once_it_is_whole() {
     let (mut stand, mut sight, mut watcher) = start();
     let tiles = stand.tiles();
     let mut view = stand.view(&mut watcher, &tiles);
-    let rest = view.tiles[0].entries.split_off(1);
-    view.tiles[0].more = true;
+    let cut = stand.full()[0];
+    let at = tiles.iter().position(|tile| *tile == cut).expect("one of all");
+    let rest = view.tiles[at].entries.split_off(1);
+    view.tiles[at].more = true;
     sight.apply(&view).expect("an honest view");
-    assert!(!sight.have().iter().any(|(tile, _)| *tile == tiles[0]));
+    assert!(!sight.have().iter().any(|(tile, _)| *tile == cut));
 
     stand.turns(2);
-    let first = shown(&mut sight, &stand.proof(view.height, &tiles[1..])).expect("of that turn");
-    assert_eq!(first.lagging, [tiles[0]]);
+    let others: Vec<TileName> = tiles.iter().copied().filter(|tile| *tile != cut).collect();
+    let first = shown(&mut sight, &stand.proof(view.height, &others)).expect("of that turn");
+    assert_eq!(first.lagging, [cut]);
     let mut view = stand.view(&mut watcher, &tiles);
-    let moved: Vec<ObjectId> = view.tiles[0].moved.drain(..).map(|(id, _)| id).collect();
-    let now = stand.entries(tiles[0]).into_iter();
-    view.tiles[0].entries = now
+    let moved: Vec<ObjectId> = view.tiles[at].moved.drain(..).map(|(id, _)| id).collect();
+    let now = stand.entries(cut).into_iter();
+    view.tiles[at].entries = now
         .filter(|entry| {
             let id = crate::stand::decode(entry).id;
             moved.contains(&id) || rest.iter().any(|old| crate::stand::decode(old).id == id)
@@ -268,7 +271,7 @@ fn proofs_that_stay_away_are_missed_once() {
     let mut told = Vec::new();
     for _ in 0..LATE_TURNS + 10 {
         stand.turns(1);
-        told.extend(talk.view(stand.view(&mut watcher, &tiles)));
+        told.extend(talk.view(stand.view(&mut watcher, &stand.tiles())));
     }
 
     let late = |event: &Event| matches!(event, Event::Unproven(Unproven::Late { .. }));
@@ -276,6 +279,6 @@ fn proofs_that_stay_away_are_missed_once() {
     let height = stand.height();
     assert_eq!(talk.session.proven(), Err(Unproven::Late { of, height }));
     let recent = Height((height.0 - 2) / PROOF_TURNS * PROOF_TURNS);
-    talk.proof(stand.proof(recent, &tiles));
+    talk.proof(stand.proof(recent, &stand.tiles_at(recent)));
     assert!(talk.session.proven().is_ok());
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use metatopia_client::LightClient;
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{TileLeaf, TileName, TileUpdate, View, ViewProof};
+use metatopia_protocol::{NeighbourLeaf, SIGHT, TileLeaf, TileName, TileUpdate, View, ViewProof};
 use metatopia_scenarios::plaza;
-use metatopia_sim::{ENGINE, Serial, Tile, TileEntry, Tools, World};
+use metatopia_sim::{ENGINE, PlacedTiles, Serial, Tile, TileEntry, Tools, World};
 use metatopia_types::*;
 
 /// The server's number of the first member.
@@ -26,7 +26,7 @@ pub(crate) fn set(members: &[u8]) -> ValidatorSet {
 /// What the state was after one turn.
 struct Record {
     tiles: BTreeMap<TileName, BTreeMap<ObjectId, Vec<u8>>>,
-    leaves: Vec<TileLeaf>,
+    placed: PlacedTiles,
     root: Root,
     tick: Tick,
 }
@@ -98,9 +98,28 @@ impl Stand {
         key(1)
     }
 
-    /// Every tile that has something in it, at the present height.
+    /// Every tile that has something in it or is, or was, in sight of the visitor.
     pub(crate) fn tiles(&self) -> Vec<TileName> {
-        self.history[&self.height()].tiles.keys().copied().collect()
+        self.tiles_at(self.height())
+    }
+
+    /// The same, at an earlier height.
+    pub(crate) fn tiles_at(&self, height: Height) -> Vec<TileName> {
+        self.history[&height].tiles.keys().copied().collect()
+    }
+
+    /// Those that have something in them.
+    pub(crate) fn full(&self) -> Vec<TileName> {
+        self.tiles().into_iter().filter(|tile| !self.entries(*tile).is_empty()).collect()
+    }
+
+    /// One of those, next to the one in which the visitor stands.
+    pub(crate) fn beside(&self) -> TileName {
+        let me = self.world.avatar(&Self::visitor().public()).expect("the visitor came");
+        let own = name(self.world.entry(me).expect("an avatar").0);
+        let touches = |tile: &TileName| (tile.x - own.x).abs() <= 1 && (tile.y - own.y).abs() <= 1;
+        let mut full = self.full().into_iter();
+        full.find(|tile| *tile != own && touches(tile)).expect("something stands near the visitor")
     }
 
     /// What is in a tile at the present height, in the state's encoding.
@@ -165,18 +184,19 @@ impl Stand {
 
     fn record(&mut self) {
         let world = &self.world;
-        let all: BTreeSet<Tile> = world.objects().map(|seen| Tile::of(seen.position)).collect();
+        let full = world.objects().map(|seen| Tile::of(seen.position));
+        let avatar = world.avatar(&Self::visitor().public()).and_then(|me| world.place(me));
+        let near = avatar.map(|at| Tile::around(at, SIGHT));
+        let mut all: BTreeSet<Tile> = full.chain(near.into_iter().flatten()).collect();
+        let before = self.history.last_key_value().map(|(_, record)| record.tiles.keys());
+        all.extend(before.into_iter().flatten().map(tile));
         let mut tiles = BTreeMap::new();
         for tile in &all {
             let entries = world.entries(*tile).map(|(id, bytes)| (id, bytes.to_vec())).collect();
             tiles.insert(name(*tile), entries);
         }
-        let placed = world.tile_leaves(&all).into_iter();
-        let leaves = placed
-            .map(|leaf| TileLeaf { tile: name(leaf.tile), prefix: leaf.prefix, place: leaf.place })
-            .collect();
-        let (root, tick) = (world.root(), world.tick());
-        self.history.insert(world.height(), Record { tiles, leaves, root, tick });
+        let (placed, root, tick) = (world.place_tiles(&all), world.root(), world.tick());
+        self.history.insert(world.height(), Record { tiles, placed, root, tick });
     }
 
     /// What is sent to somebody who watches these tiles, at the present height.
@@ -224,11 +244,33 @@ impl Stand {
     /// The proof of these tiles at a height at least two turns ago, signed by all servers.
     pub(crate) fn proof(&self, of: Height, tiles: &[TileName]) -> ViewProof {
         let header = self.headers[&of.plus(limits::ROOT_LAG)].clone();
-        let leaves = self.history[&of].leaves.iter().filter(|leaf| tiles.contains(&leaf.tile));
-        let leaves = leaves.cloned().collect();
         let certificate = certificate(&header, &self.members);
-        ViewProof { of, header, certificate, leaves }
+        let tiles: Vec<Tile> = tiles.iter().map(tile).collect();
+        let shown = self.history[&of].placed.show(&tiles);
+        let leaf = |leaf: metatopia_sim::PlacedLeaf| TileLeaf {
+            tile: name(leaf.tile),
+            prefix: leaf.prefix,
+            place: leaf.place,
+            hash: leaf.hash,
+        };
+        let other = |leaf: metatopia_sim::Neighbour| NeighbourLeaf {
+            key: leaf.key,
+            content: leaf.content,
+            place: leaf.place,
+        };
+        ViewProof {
+            of,
+            header,
+            certificate,
+            leaves: shown.leaves.into_iter().map(leaf).collect(),
+            beside: shown.beside.into_iter().map(other).collect(),
+            places: shown.places,
+        }
     }
+}
+
+fn tile(name: &TileName) -> Tile {
+    Tile { x: name.x.into(), y: name.y.into() }
 }
 
 fn name(tile: Tile) -> TileName {

@@ -34,7 +34,7 @@ globalThis.Worker = FakeWorker;
 
 const proven = {
   type: 'proven', of: 10, height: 12, time: 5, proposer: 'aa', round: 0, signers: ['aa', 'bb', 'cc'],
-  members: 4, tiles: 3, lagging: 0, objects: [9],
+  members: 4, tiles: 3, lagging: 0, late: [], objects: [9],
 };
 
 function opened() {
@@ -72,6 +72,19 @@ test('a proof turns the badge green, and it stays so only while proofs come', ()
   proofs.now = () => stage.time + 5_000;
   proofs.tick(true);
   assert.deepEqual([proofs.state.level, proofs.state.reason], ['amber', 'late']);
+});
+
+test('a part of what is near that stays away is told of, until it is there', () => {
+  const { proofs, worker } = opened();
+  worker.say(events(proven));
+  worker.say(events({ ...proven, lagging: 2 }));
+  assert.equal(proofs.state.level, 'green', 'it may come with the next proof');
+  worker.say(events({ ...proven, of: 70, lagging: 2, late: [[-1, 2], [0, 2]] }));
+  const { level, reason, detail, of } = proofs.state;
+  assert.deepEqual([level, reason, detail, of], ['amber', 'missing', 'tile -1,2 0,2', 70]);
+  assert.ok(has(`reason.${reason}`));
+  worker.say(events(proven));
+  assert.equal(proofs.state.level, 'green');
 });
 
 test('the newest headers are listed, and the others forgotten', () => {

@@ -472,12 +472,18 @@ fn server_messages() -> Vec<ServerMessage> {
         name: "ada".into(),
         text: "gr\u{fc}\u{df} dich".into(),
     };
-    let leaf = TileLeaf { tile: TileName { x: -1, y: 2 }, prefix: vec![0, 15], place: place() };
+    let (tile, prefix) = (TileName { x: -1, y: 2 }, vec![0, 15]);
+    let leaf = TileLeaf { tile, prefix, place: 5, hash: digest(5) };
+    let key = LeafKey("tile/-1,20".into());
+    let beside = NeighbourLeaf { key, content: digest(6), place: 300 };
+    let siblings = vec![digest(7), digest(8)];
     let proof = ViewProof {
         of: Height(69_998),
         header: header(),
         certificate: certificate(),
         leaves: vec![leaf],
+        beside: vec![beside],
+        places: merkle::JointProof { count: 301, siblings },
     };
     let mut messages = vec![
         ServerMessage::Challenge(challenge()),

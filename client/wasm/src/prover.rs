@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_client::{Distrust, LightClient, Shown, Sight, UNCHECKED_MAX};
-use metatopia_protocol::{Answer, Link, ServerMessage, UNSEEN_MAX, View, ViewProof, decode_server};
+use metatopia_client::{Distrust, LATE_TURNS, LightClient, Proven, Shown, Sight, UNCHECKED_MAX};
+use metatopia_protocol::{
+    Answer, Link, ServerMessage, TileName, UNSEEN_MAX, View, ViewProof, decode_server,
+};
 use metatopia_sim::Parameters;
-use metatopia_types::{Digest, Movement, ObjectId};
+use metatopia_types::{Digest, Height, Movement, ObjectId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Fault, Path, Trust, Walk, predict};
@@ -32,8 +34,11 @@ pub enum ProofEvent {
         members: u32,
         /// How many tiles are proved.
         tiles: usize,
-        /// How many were too old to be proved this time.
+        /// How many in sight were not proved this time.
         lagging: usize,
+        /// Those of them that have not been proved for [`LATE_TURNS`] turns: the line is too slow
+        /// for them, or they are hidden. East and north, in tiles.
+        late: Vec<[i32; 2]>,
         /// The objects in the proved tiles.
         objects: Vec<ObjectId>,
     },
@@ -136,6 +141,8 @@ pub struct Prover {
     waited: u32,
     /// Views that may be answers to an earlier request, so that they need not fit.
     lenient: u32,
+    /// Tiles in sight that were not proved the last time, and the first turn of which they were not.
+    missed: BTreeMap<TileName, Height>,
 }
 
 impl Prover {
@@ -144,13 +151,15 @@ impl Prover {
     pub fn new(trust: Trust) -> Self {
         let parameters = trust.genesis.parameters.clone();
         let (sight, waiting) = (Sight::new(), Vec::new());
-        Self { light: trust.light, parameters, sight, waiting, waited: 0, lenient: 0 }
+        let (light, missed) = (trust.light, BTreeMap::new());
+        Self { light, parameters, sight, waiting, waited: 0, lenient: 0, missed }
     }
 
     /// The session asks for views anew; if it does not say that it has copies, they are not kept.
     pub fn begin(&mut self, keep: bool) {
         if !keep {
             self.sight.clear();
+            self.missed.clear();
             self.lenient = UNSEEN_MAX;
         }
     }
@@ -171,6 +180,7 @@ impl Prover {
             ServerMessage::Welcome(_) => {
                 self.sight.begin();
                 self.waiting.clear();
+                self.missed.clear();
                 self.lenient = 0;
                 Vec::new()
             }
@@ -235,6 +245,7 @@ impl Prover {
         if proven.lagging.is_empty() {
             self.sight.settle();
         }
+        let late = self.miss(&proven);
         vec![ProofEvent::Proven {
             of,
             height: proven.header.height.0,
@@ -245,8 +256,17 @@ impl Prover {
             members: proven.members,
             tiles: proven.tiles.len(),
             lagging: proven.lagging.len(),
+            late,
             objects: proven.objects.into_iter().collect(),
         }]
+    }
+
+    /// Notes what was not proved this time; gives what has not been for too long.
+    fn miss(&mut self, proven: &Proven) -> Vec<[i32; 2]> {
+        let since = |tile: &TileName| (*tile, *self.missed.get(tile).unwrap_or(&proven.of));
+        self.missed = proven.lagging.iter().map(since).collect();
+        let late = self.missed.iter().filter(|(_, since)| since.plus(LATE_TURNS) < proven.of);
+        late.map(|(tile, _)| [tile.x, tile.y]).collect()
     }
 
     fn wait(&mut self, shown: Shown, proof: Box<ViewProof>, text: String) -> Vec<ProofEvent> {

@@ -206,13 +206,15 @@ export class Proofs {
   }
 
   /** @param {import('../prove/module.js').Proven} event */
-  #proven({ of, height, time, proposer, round, signers, members }) {
+  #proven({ of, height, time, proposer, round, signers, members, late }) {
     this.provenAt = this.now();
     this.#list({ height, time, proposer, round, signers, verified: true });
     // Wrong once is wrong, until another server is spoken with.
     if (this.state.level === 'red') return this.changed();
-    const signed = signers.length;
-    return this.#set({ level: 'green', of, signed, members, reason: null, detail: null });
+    const known = { of, signed: signers.length, members };
+    if (late.length === 0) return this.#set({ level: 'green', ...known, reason: null, detail: null });
+    const tiles = late.map(([x, y]) => `${x},${y}`).join(' ');
+    return this.#set({ level: 'amber', ...known, reason: 'missing', detail: `tile ${tiles}` });
   }
 
   /** @param {string} reason @param {string} detail */

@@ -223,10 +223,11 @@ export class Module {
 /**
  * @typedef {{type: "proven", of: number, height: number, time: number, proposer: string,
  *   round: number, signers: string[], members: number, tiles: number, lagging: number,
- *   objects: number[]}} Proven
+ *   late: [number, number][], objects: number[]}} Proven
  *   The copies as they were after turn `of` are in the state whose root the header of `height` states
- *   and `signers` of `members` signed. `objects`: the ids in the proved tiles. `lagging`: tiles whose
- *   copies were too old to be proved this time. `time`: of the header, milliseconds since 1970.
+ *   and `signers` of `members` signed. `objects`: the ids in the proved tiles. `lagging`: tiles in
+ *   sight that were not proved this time. `late`: those that have not been for two seconds, east and
+ *   north in tiles: the line is too slow for them, or the server hides them. `time`: of the header, milliseconds since 1970.
  * @typedef {{type: "mismatch", of: number, code: string, text: string}} Mismatch
  *   What the server showed is not in the certified state, or its proof proves something else. The
  *   server lies or is broken. `code` says which kind, `text` names tile, leaf or field.

@@ -6,12 +6,12 @@ import {
   u8,
 } from './postcard.js';
 import {
-  certificate, emote, header, id, look, movement, outcome, place, receipt, signature,
+  certificate, emote, header, id, look, movement, outcome, receipt, signature,
   signedEnvelope, stateProof, submission, turn, validatorSet, vec2,
 } from './types.js';
 
 /** The version in every hello. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** Largest frame from a server: a whole turn, asked for by height. */
 export const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;
@@ -138,7 +138,10 @@ const view = struct({
   left: seq(tile), near: seq(moved), far: seq(bytes), gestures: seq(tuple(count, emote)),
 });
 const viewProof = struct({
-  of: count, header, certificate, leaves: seq(struct({ tile, prefix: bytes, place })),
+  of: count, header, certificate,
+  leaves: seq(struct({ tile, prefix: bytes, place: u32, hash: id })),
+  beside: seq(struct({ key: text, content: id, place: u32 })),
+  places: struct({ count: u32, siblings: seq(id) }),
 });
 
 /** What a server says. */

@@ -41,7 +41,7 @@ use self::{
 pub use self::{
     frame::{PIECE_BYTES, UPDATE_BYTES_MAX},
     proofs::PROOFS_WAITING_MAX,
-    sight::{SIGHT, SIGHT_KEPT},
+    sight::SIGHT_KEPT,
     stamps::GONE_MAX,
     watcher::{FAR_MAX, FAR_REACH, FAR_SIGHT, FAR_TURNS, GESTURES_MAX, NEAR_MAX, VIEW_BYTES_MAX},
 };

@@ -99,6 +99,54 @@ impl Proof {
     }
 }
 
+/// Shows that some leaves are at their places of a list with a known root. What their paths have in
+/// common is there once.
+///
+/// Two leaves at places that follow one another are neighbours in the list, whatever count a prover
+/// states: their ways down from the root part once, and then go right all the way, and left. So it
+/// is with the first leaf and the last one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JointProof {
+    /// How many leaves the list has.
+    pub count: u32,
+    /// The sibling hashes that do not follow from the leaves: level by level from the leaves up, and
+    /// from the left in each.
+    pub siblings: Vec<Digest>,
+}
+
+impl JointProof {
+    /// The root of the list that has these leaves at these places; nothing if there are none, their
+    /// places do not ascend below the count, or the siblings are not as many as it takes.
+    #[must_use]
+    pub fn root(&self, leaves: &[(u32, Digest)]) -> Option<Digest> {
+        let ascending = leaves.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ascending || leaves.last()?.0 >= self.count {
+            return None;
+        }
+        let mut siblings = self.siblings.iter();
+        let (mut level, mut count) = (leaves.to_vec(), self.count);
+        while count > 1 {
+            let mut above = Vec::with_capacity(level.len());
+            let mut nodes = level.into_iter().peekable();
+            while let Some((at, hash)) = nodes.next() {
+                let other = at ^ 1;
+                let parent = if other >= count {
+                    hash
+                } else if other < at {
+                    node(siblings.next()?, &hash)
+                } else {
+                    let known = nodes.next_if(|(next, _)| *next == other).map(|(_, hash)| hash);
+                    node(&hash, &known.or_else(|| siblings.next().copied())?)
+                };
+                above.push((at / 2, parent));
+            }
+            (level, count) = (above, count.div_ceil(2));
+        }
+        let root = level.first().map(|(_, root)| *root);
+        root.filter(|_| siblings.next().is_none())
+    }
+}
+
 /// All nodes over a list, for whoever wants many proofs of it: each costs no hashing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
@@ -148,6 +196,24 @@ impl Tree {
             at /= 2;
         }
         Some(Proof { index, count, path })
+    }
+
+    /// The proof for the leaves at these places, which ascend; nothing if one is not of the list.
+    #[must_use]
+    pub fn joint(&self, places: &[u32]) -> Option<JointProof> {
+        let count = u32::try_from(self.levels.first()?.len()).ok()?;
+        if places.last().is_some_and(|last| *last >= count) {
+            return None;
+        }
+        let (mut known, mut siblings) = (places.to_vec(), Vec::new());
+        for level in &self.levels {
+            let missing =
+                known.iter().map(|at| at ^ 1).filter(|at| known.binary_search(at).is_err());
+            siblings.extend(missing.filter_map(|at| level.get(at as usize)));
+            known.iter_mut().for_each(|at| *at /= 2);
+            known.dedup();
+        }
+        Some(JointProof { count, siblings })
     }
 }
 

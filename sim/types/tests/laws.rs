@@ -1,6 +1,6 @@
 //! Laws of the nouns: proofs, orders, limits, rotation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::*;
 use proptest::prelude::*;
@@ -70,6 +70,56 @@ proptest! {
         let mut longer = proof;
         longer.path.push(Digest::ZERO);
         prop_assert_eq!(longer.root(leaves[at]), None);
+    }
+
+    #[test]
+    fn a_joint_proof_shows_its_leaves_at_their_places_and_nothing_else(
+        count in 1_u32..70, chosen in prop::collection::btree_set(0_u32..70, 1..12),
+        at in any::<prop::sample::Index>(), flip in 0_usize..256,
+    ) {
+        let leaves: Vec<Digest> = (0..count).map(|n| merkle::leaf(&n.to_le_bytes())).collect();
+        let tree = merkle::Tree::of(leaves.clone());
+        let places: Vec<u32> = chosen.iter().map(|at| at % count).collect();
+        let places: Vec<u32> = BTreeSet::from_iter(places).into_iter().collect();
+        let proof = tree.joint(&places).expect("places of the list");
+        let shown: Vec<_> = places.iter().map(|at| (*at, leaves[*at as usize])).collect();
+        prop_assert_eq!(proof.root(&shown), Some(tree.root()));
+        let alone: usize =
+            places.iter().filter_map(|at| tree.proof(*at)).map(|proof| proof.path.len()).sum();
+        prop_assert!(proof.siblings.len() <= alone);
+
+        let at = at.index(shown.len());
+        let mut wrong = shown.clone();
+        wrong[at].1.0[flip / 8] ^= 1 << (flip % 8);
+        prop_assert_ne!(proof.root(&wrong), Some(tree.root()));
+        let mut moved = shown.clone();
+        moved[at].0 = (moved[at].0 + 1) % count;
+        prop_assert!(count == 1 || proof.root(&moved) != Some(tree.root()));
+        let mut longer = proof.clone();
+        longer.siblings.push(Digest::ZERO);
+        prop_assert_eq!(longer.root(&shown), None);
+        prop_assert_eq!(proof.root(&[]), None);
+        prop_assert_eq!(tree.joint(&[count]), None);
+    }
+
+    /// A prover that states another count can still not make neighbours of leaves that are none, nor
+    /// a first or last leaf of one that is neither.
+    #[test]
+    fn what_follows_one_another_in_a_joint_proof_does_so_in_the_list(
+        count in 2_u32..40, first in 0_u32..40, second in 0_u32..40, stated in 1_u32..50,
+        left in 0_u32..50,
+    ) {
+        let leaves: Vec<Digest> = (0..count).map(|n| merkle::leaf(&n.to_le_bytes())).collect();
+        let tree = merkle::Tree::of(leaves.clone());
+        let (first, second) = (first % count, second % count);
+        prop_assume!(first < second);
+        let siblings = tree.joint(&[first, second]).expect("two places").siblings;
+        let lie = merkle::JointProof { count: stated, siblings };
+        let shown = [(left, leaves[first as usize]), (left + 1, leaves[second as usize])];
+        let believed = lie.root(&shown) == Some(tree.root());
+        prop_assert!(!believed || second == first + 1);
+        prop_assert!(!believed || left > 0 || first == 0);
+        prop_assert!(!believed || left + 2 != stated || second == count - 1);
     }
 
     #[test]
@@ -219,7 +269,7 @@ fn early_rounds_rotate_over_leaders_and_later_ones_over_everybody() {
     for height in 0..50 {
         let first: Vec<_> = (0..4).map(|r| set.proposer(Height(height), Round(r))).collect();
         assert!(!first.contains(&lame));
-        assert_eq!(first.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
+        assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 4);
         let later: Vec<_> = (4..9).map(|r| set.proposer(Height(height), Round(r))).collect();
         assert!(later.contains(&lame));
     }

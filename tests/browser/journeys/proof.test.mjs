@@ -60,6 +60,27 @@ journey('a server that moves a thing is caught', async ({ plaza, open }) => {
   }
 });
 
+journey('a server that hides a part of the place is caught', async ({ plaza, open }) => {
+  let hidden = '';
+  const name = (/** @type {any} */ { tile }) => `${tile.x},${tile.y}`;
+  const liar = await Liar.before(plaza.servers[1].http, (message) => {
+    if (!message.View) return null;
+    const { tiles } = message.View;
+    hidden ||= name(tiles.findLast((/** @type {any} */ update) => update.entries.length > 0) ?? { tile: {} });
+    message.View.tiles = tiles.filter((/** @type {any} */ update) => name(update) !== hidden);
+    return message;
+  });
+  liar.on = true;
+  try {
+    const ada = await open(`${liar.url}?carrier=websocket`, { name: 'Ada' });
+
+    await ada.badge('red');
+    assert.match((await ada.read((page) => page.client.proof)).detail ?? '', new RegExp(`leaf tile/${hidden}`));
+  } finally {
+    await liar.stop();
+  }
+});
+
 journey('a replica in the tab computes what the servers compute', async ({ plaza, open }) => {
   const ada = await open(plaza.address(2), { name: 'Ada' });
   const panel = await ada.panel('proof');

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, collections::BTreeSet, sync::Arc};
 
+use metatopia_client::LATE_TURNS;
 use metatopia_protocol::{Answer, Link, ServerMessage, View, ViewProof, Welcome, encode_server};
 use metatopia_scenarios::plaza;
 use metatopia_types::{Contact, Height, Sign as _};
@@ -105,6 +106,37 @@ fn a_view_that_differs_from_the_state_is_a_mismatch_that_names_the_leaf() {
     assert_eq!(code(&events), "proof");
     let [ProofEvent::Mismatch { text, .. }] = &events[..] else { panic!("{events:?}") };
     assert!(text.contains("leaf tile/"), "{text}");
+}
+
+#[test]
+fn a_tile_that_stays_away_is_late_after_two_seconds() {
+    let mut session = Session::new();
+    let (hidden, mut late) = (session.stand.beside(), Vec::new());
+    for _ in 0..LATE_TURNS / 2 + 2 {
+        let mut tiles = session.stand.tiles();
+        tiles.retain(|tile| *tile != hidden);
+        let view = session.stand.view(&mut session.watcher, &tiles);
+        let of = view.height;
+        session.tell(&ServerMessage::View(Box::new(view)));
+        session.stand.turns(2);
+        let proof = session.stand.proof(of, &tiles);
+        match &session.prove(proof)[..] {
+            [ProofEvent::Proven { lagging, late: now, .. }] => {
+                assert!(*lagging >= 1 && now.len() <= 1);
+                late.extend(now.iter().map(|at| (of, *at == [hidden.x, hidden.y])));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let first = session.stand.height().0 - 2;
+    assert_eq!(late, [(Height(first), true)], "only the last of them is more than that later");
+
+    let of = session.see();
+    let proof = session.proof(of);
+    match &session.prove(proof)[..] {
+        [ProofEvent::Proven { lagging: 0, late, .. }] => assert_eq!(late.len(), 0),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_protocol::{TileLeaf, ViewProof};
-use metatopia_sim::{PlacedLeaf, Tile, World};
+use metatopia_protocol::{NeighbourLeaf, TileLeaf, ViewProof};
+use metatopia_sim::{Neighbour, PlacedLeaf, PlacedTiles, ShownTiles, Tile, World};
 use metatopia_types::{Certificate, Header, Height};
 
 use crate::ClientId;
@@ -17,14 +17,14 @@ pub const PROOFS_WAITING_MAX: usize = 8;
 /// What will be proved of one height.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// The leaves of all tiles that any client has.
-    leaves: BTreeMap<Tile, Vec<PlacedLeaf>>,
+    /// All tiles that any client has.
+    placed: PlacedTiles,
     /// What each client has exactly.
     pub(super) exact: BTreeMap<ClientId, Vec<Tile>>,
 }
 
 impl Waiting {
-    /// Shows the leaves of some tiles in the root that a header states.
+    /// Shows some tiles in the root that a header states.
     pub(super) fn proof(
         &self,
         of: Height,
@@ -32,14 +32,23 @@ impl Waiting {
         certificate: &Certificate,
         tiles: &[Tile],
     ) -> ViewProof {
-        let leaf = |leaf: &PlacedLeaf| TileLeaf {
-            tile: tile_name(leaf.tile),
-            prefix: leaf.prefix.clone(),
-            place: leaf.place.clone(),
+        let ShownTiles { leaves, beside, places } = self.placed.show(tiles);
+        let leaf = |leaf: PlacedLeaf| {
+            let PlacedLeaf { tile, prefix, place, hash } = leaf;
+            TileLeaf { tile: tile_name(tile), prefix, place, hash }
         };
-        let own = tiles.iter().filter_map(|tile| self.leaves.get(tile)).flatten();
-        let (header, certificate) = (header.clone(), certificate.clone());
-        ViewProof { of, header, certificate, leaves: own.map(leaf).collect() }
+        let other = |leaf: Neighbour| {
+            let Neighbour { key, content, place } = leaf;
+            NeighbourLeaf { key, content, place }
+        };
+        ViewProof {
+            of,
+            header: header.clone(),
+            certificate: certificate.clone(),
+            leaves: leaves.into_iter().map(leaf).collect(),
+            beside: beside.into_iter().map(other).collect(),
+            places,
+        }
     }
 }
 
@@ -56,11 +65,8 @@ impl Proofs {
             return;
         }
         let tiles: BTreeSet<Tile> = exact.values().flatten().copied().collect();
-        let mut leaves: BTreeMap<Tile, Vec<PlacedLeaf>> = BTreeMap::new();
-        for leaf in world.tile_leaves(&tiles) {
-            leaves.entry(leaf.tile).or_default().push(leaf);
-        }
-        self.waiting.insert(world.height(), Waiting { leaves, exact });
+        let placed = world.place_tiles(&tiles);
+        self.waiting.insert(world.height(), Waiting { placed, exact });
         if self.waiting.len() > PROOFS_WAITING_MAX {
             self.waiting.pop_first();
         }

@@ -2,20 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::Vec2;
+use metatopia_protocol::SIGHT;
 use metatopia_sim::{TILE_METRES, Tile};
 use metatopia_types::{Height, ObjectId};
-
-/// How far from its avatar a client watches, in whole metres: every tile that reaches into this
-/// circle.
-pub const SIGHT: i64 = 40;
 
 /// How far away a watched tile may be, in whole metres. More than [`SIGHT`], so that whoever walks
 /// to and fro at a border is not told the same tiles again and again.
 pub const SIGHT_KEPT: i64 = 48;
-
-/// Distances are measured in this many parts of a metre.
-const PARTS: i64 = 1_024;
 
 /// What a client knows of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,29 +48,12 @@ pub(super) struct Sight {
     pub(super) tiles: BTreeMap<Tile, Watched>,
 }
 
-/// The square of the distance from a point to a tile, in parts of a metre.
-fn distance_squared(from: Vec2, tile: Tile) -> i64 {
-    let side = TILE_METRES * PARTS;
-    let axis = |at: Fx, index: i64| {
-        let low = index.saturating_mul(side);
-        let at = at.to_bits() / (Fx::ONE.to_bits() / PARTS);
-        let beyond = low.saturating_sub(at).max(at.saturating_sub(low.saturating_add(side)));
-        beyond.max(0)
-    };
-    let (x, y) = (axis(from.x, tile.x), axis(from.y, tile.y));
-    x.saturating_mul(x).saturating_add(y.saturating_mul(y))
-}
-
-const fn squared(metres: i64) -> i64 {
-    metres * PARTS * metres * PARTS
-}
-
-/// How much the waiting of a tile counts that is so far away: the own tile's most.
-fn weight(distance_squared: i64) -> u64 {
-    match distance_squared {
-        0 => 4,
-        near if near <= squared(TILE_METRES / 2) => 2,
-        _ => 1,
+/// How much the waiting of a tile counts: the own tile's most.
+fn weight(tile: Tile, center: Vec2) -> u64 {
+    match () {
+        () if tile.is_within(0, center) => 4,
+        () if tile.is_within(TILE_METRES / 2, center) => 2,
+        () => 1,
     }
 }
 
@@ -85,24 +62,15 @@ impl Sight {
     pub(super) fn look(&mut self, center: Vec2) -> Vec<Tile> {
         let mut left = Vec::new();
         self.tiles.retain(|tile, watched| {
-            let distance = distance_squared(center, *tile);
-            watched.weight = weight(distance);
-            let kept = distance <= squared(SIGHT_KEPT);
+            watched.weight = weight(*tile, center);
+            let kept = tile.is_within(SIGHT_KEPT, center);
             if !kept {
                 left.push(*tile);
             }
             kept
         });
-        let middle = Tile::of(center);
-        let reach = SIGHT / TILE_METRES + 1;
-        for x in middle.x - reach..=middle.x + reach {
-            for y in middle.y - reach..=middle.y + reach {
-                let tile = Tile { x, y };
-                let distance = distance_squared(center, tile);
-                if distance <= squared(SIGHT) {
-                    self.tiles.entry(tile).or_default().weight = weight(distance);
-                }
-            }
+        for tile in Tile::around(center, SIGHT) {
+            self.tiles.entry(tile).or_default().weight = weight(tile, center);
         }
         left
     }
@@ -110,6 +78,8 @@ impl Sight {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_math::Fx;
+
     use super::*;
 
     fn at(x: i32, y: i32) -> Vec2 {
@@ -128,8 +98,7 @@ mod tests {
                     assert!(!near || sight.tiles.contains_key(&tile), "{x},{y} {dx},{dy}");
                 }
             }
-            let far = |tile: &Tile| distance_squared(at(x, y), *tile) > squared(SIGHT);
-            assert!(!sight.tiles.keys().any(far));
+            assert!(sight.tiles.keys().all(|tile| tile.is_within(SIGHT, at(x, y))));
             assert!(sight.tiles.len() <= 21);
         }
     }

@@ -105,6 +105,8 @@ fn whoever_reads_and_has_bytes_gets_all_that_is_in_sight_and_proof_of_it() {
     assert!(person.is_current(&town));
     assert!(person.copies.len() >= 9, "{}", person.copies.len());
     assert!(person.proven > 100 && person.disproven == 0, "{} leaves", person.proven);
+    assert!(person.emptied > 20, "{} empty tiles", person.emptied);
+    assert_eq!(person.missing, 0, "every tile in sight is proved each time");
     let me = town.servers[0].avatar(1);
     assert!(me.is_some() && person.views.last().is_some_and(|view| view.me == me));
     let far = person.views.iter().flat_map(|view| &view.far).count();

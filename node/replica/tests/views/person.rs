@@ -6,8 +6,8 @@ use metatopia_protocol::{
     ServerMessage, TileName, TileUpdate, UNSEEN_MAX, View, ViewProof, Watching, decode_server,
 };
 use metatopia_replica::ClientId;
-use metatopia_sim::{CopiedLeaf, Tile, TileCopy};
-use metatopia_types::{Height, ObjectId, Sign};
+use metatopia_sim::{CopiedLeaf, KnownLeaves, Tile, TileCopy};
+use metatopia_types::{Height, ObjectId, Sign, leaf_hash};
 
 use crate::town::{Entries, Town, key};
 
@@ -29,6 +29,10 @@ pub(crate) struct Person {
     pub(crate) bytes: usize,
     pub(crate) proven: usize,
     pub(crate) disproven: usize,
+    /// Tiles without entries that were proved to have none.
+    pub(crate) emptied: usize,
+    /// Tiles that a proof said nothing of.
+    pub(crate) missing: usize,
     pub(crate) near: usize,
     shown: BTreeMap<Height, BTreeMap<TileName, Vec<CopiedLeaf>>>,
 }
@@ -52,6 +56,8 @@ impl Person {
             bytes: 0,
             proven: 0,
             disproven: 0,
+            emptied: 0,
+            missing: 0,
             near: 0,
             shown: BTreeMap::new(),
         }
@@ -159,18 +165,33 @@ impl Person {
 
     fn check(&mut self, proof: &ViewProof) {
         let shown = self.shown.remove(&proof.of).expect("a view of that height was seen");
+        let mut known = KnownLeaves::new(proof.places.count);
+        let mut placed = BTreeMap::new();
         for leaf in &proof.leaves {
             let own = shown[&leaf.tile].iter().find(|own| own.prefix == leaf.prefix);
             let own = own.expect("the copy has that leaf");
-            match leaf.place.root(own.hash) == Some(proof.header.root.0) {
+            match own.hash == leaf.hash {
                 true => self.proven += 1,
                 false => self.disproven += 1,
             }
+            known.put(leaf.place, own.key.clone());
+            placed.insert(leaf.place, leaf.hash);
         }
+        for leaf in &proof.beside {
+            known.put(leaf.place, leaf.key.clone());
+            placed.insert(leaf.place, leaf_hash(&leaf.key, &leaf.content));
+        }
+        let placed: Vec<_> = placed.into_iter().collect();
+        assert_eq!(placed.len(), proof.leaves.len() + proof.beside.len(), "each once");
+        let root = proof.places.root(&placed);
+        assert!(placed.is_empty() || root == Some(proof.header.root.0), "all at their places");
         let listed =
             |name: &TileName| proof.leaves.iter().filter(|leaf| leaf.tile == *name).count();
         for (name, leaves) in &shown {
             assert!([0, leaves.len()].contains(&listed(name)), "a tile is proven as a whole");
+            let empty = known.lack(tile(*name));
+            self.emptied += usize::from(empty && leaves.is_empty());
+            self.missing += usize::from(!empty && listed(name) == 0);
         }
     }
 

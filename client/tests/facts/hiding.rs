@@ -1,0 +1,122 @@
+//! Servers that hide a tile, each in another way: it is never proved, and so it is missed.
+
+use metatopia_client::{Event, Proven, Sight, Unproven};
+use metatopia_protocol::*;
+use proptest::prelude::*;
+
+use crate::stand::{Stand, Watcher};
+use crate::talk::Talk;
+
+/// A stand whose visitor has come, and a tile with something in it that the visitor should see.
+fn setting() -> (Stand, TileName) {
+    let mut stand = Stand::new();
+    stand.enter();
+    let hidden = stand.beside();
+    (stand, hidden)
+}
+
+/// All tiles in sight but one.
+fn others(stand: &Stand, hidden: TileName) -> Vec<TileName> {
+    stand.tiles().into_iter().filter(|tile| *tile != hidden).collect()
+}
+
+fn proven(events: &[Event]) -> &Proven {
+    match events {
+        [Event::Proven(proven)] => proven,
+        other => panic!("{other:?} where something is proved"),
+    }
+}
+
+/// Shows this view, and then this part of what is so: the tiles that are missed.
+fn missed(stand: &mut Stand, talk: &mut Talk, view: View, tiles: &[TileName]) -> Vec<TileName> {
+    let of = view.height;
+    talk.view(view);
+    stand.turns(2);
+    let events = talk.proof(stand.proof(of, tiles));
+    let lagging = proven(&events).lagging.clone();
+    let all = lagging.len() + proven(&events).tiles.len();
+    if !lagging.is_empty() {
+        let unproven = Unproven::Lagging { of, lagging: lagging.clone(), all };
+        assert_eq!(talk.session.proven(), Err(unproven));
+    }
+    lagging
+}
+
+#[test]
+fn a_tile_without_entries_is_proved_to_have_none() {
+    let (mut stand, _) = setting();
+    let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+    let tiles = stand.tiles();
+    assert!(stand.full().len() < tiles.len(), "some tiles in sight are empty");
+    let view = stand.view(&mut watcher, &tiles);
+    assert_eq!(missed(&mut stand, &mut talk, view, &tiles), []);
+    assert_eq!(talk.session.proven().map(|proven| proven.tiles.clone()), Ok(tiles));
+}
+
+#[test]
+fn a_tile_that_is_never_told_of_is_missed() {
+    let (mut stand, hidden) = setting();
+    let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+    let told = others(&stand, hidden);
+    for _ in 0..3 {
+        let view = stand.view(&mut watcher, &told);
+        assert_eq!(missed(&mut stand, &mut talk, view, &told), [hidden]);
+    }
+}
+
+#[test]
+fn a_tile_that_is_taken_out_of_sight_while_it_is_near_is_missed() {
+    let (mut stand, hidden) = setting();
+    let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+    let tiles = stand.tiles();
+    let view = stand.view(&mut watcher, &tiles);
+    assert_eq!(missed(&mut stand, &mut talk, view, &tiles), []);
+    let told = others(&stand, hidden);
+    let mut view = stand.view(&mut watcher, &told);
+    view.left = vec![hidden];
+    assert_eq!(missed(&mut stand, &mut talk, view, &told), [hidden]);
+}
+
+#[test]
+fn a_tile_that_is_said_to_be_empty_and_kept_out_of_the_proofs_is_missed() {
+    let (mut stand, hidden) = setting();
+    let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+    let tiles = stand.tiles();
+    let told = others(&stand, hidden);
+    let mut view = stand.view(&mut watcher, &tiles);
+    let update = view.tiles.iter_mut().find(|update| update.tile == hidden);
+    update.expect("it is in sight").entries.clear();
+    assert_eq!(missed(&mut stand, &mut talk, view, &told), [hidden]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Whichever leaves of the state a server shows, they never prove that a tile is empty which
+    /// is not, and never leave one out that is.
+    #[test]
+    fn no_choice_of_leaves_proves_a_full_tile_empty(
+        chosen in prop::collection::vec(any::<bool>(), 64),
+    ) {
+        let (mut stand, hidden) = setting();
+        let (mut sight, mut watcher) = (Sight::new(), Watcher::default());
+        let tiles = stand.tiles();
+        let mut view = stand.view(&mut watcher, &tiles);
+        for update in view.tiles.iter_mut().filter(|update| update.tile == hidden) {
+            update.entries.clear();
+        }
+        sight.apply(&view).expect("a view like any other");
+        stand.turns(2);
+        let mut chosen = chosen.into_iter().cycle();
+        let mut some = tiles.clone();
+        some.retain(|tile| *tile != hidden && chosen.next() == Some(true));
+        let proof = stand.proof(view.height, &some);
+
+        let shown = sight.check(&proof).expect("each leaf is where it says").expect("of that turn");
+        prop_assert!(shown.lagging.contains(&hidden));
+        prop_assert!(some.iter().all(|tile| shown.tiles.contains(tile)));
+        let full = stand.full();
+        let proved = shown.tiles.iter().filter(|tile| full.contains(tile));
+        prop_assert!(proved.clone().all(|tile| some.contains(tile)));
+    }
+}
