@@ -128,7 +128,11 @@ impl JoinPack {
     }
 }
 
-fn certified(
+/// Did more than two thirds of `members`, whom the header must name as its validators, sign for it?
+///
+/// # Errors
+/// See [`JoinError`].
+pub fn certified(
     sim: SimId,
     header: &Header,
     certificate: &Certificate,

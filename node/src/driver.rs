@@ -11,7 +11,7 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{Announcement, Delivery, Effect, Input, Replica, Stage, Status};
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Contact, Height, PublicKey, Root};
+use metatopia_types::{ActId, Height, PublicKey, Root};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::MissedTickBehavior,
@@ -24,6 +24,7 @@ use crate::{
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
     http::{self, Allowed, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
+    neighbours::{GuestFile, Neighbours},
     storage::{self, Order, StorageError},
 };
 
@@ -86,13 +87,14 @@ pub struct Driver {
     pub status: watch::Sender<Option<http::Status>>,
     /// Where servers are, as this node's configuration says; else as the sim says.
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
+    /// The followers that were let in, on the disk.
+    pub guests: GuestFile,
 }
 
 /// What the loop remembers between turns of it.
 #[derive(Debug, Default)]
 struct Memory {
-    peers: BTreeMap<PublicKey, PeerId>,
-    servers: BTreeMap<PeerId, PublicKey>,
+    neighbours: Neighbours,
     up: BTreeMap<PublicKey, PeerId>,
     replies: BTreeMap<u64, Reply>,
     /// When the other servers were last told where clients connect, in monotonic time.
@@ -118,6 +120,8 @@ impl Driver {
     /// See [`DriverError`]. A server whose agreement halted goes on answering, and does not end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
         let mut memory = Memory::default();
+        let welcome = self.guests.welcome(&self.lanes);
+        self.replica.handle(self.clock.now(), welcome);
         self.carry_out(&mut memory).await?;
         if let Some(word) = self.word(&mut memory) {
             self.replica.handle(self.clock.now(), word);
@@ -230,8 +234,16 @@ impl Driver {
                 },
                 Effect::Servers(known) => self.let_in(&known),
                 Effect::Contacts(contacts) => {
-                    connect(&self.lanes, &self.addresses, memory, contacts).await
+                    memory.neighbours.contacts = contacts;
+                    self.connect(memory).await;
                 }
+                Effect::Guests(guests) => {
+                    self.guests.keep(&guests);
+                    memory.neighbours.set_guests(&guests);
+                    self.connect(memory).await;
+                }
+                // Nobody here asks other servers.
+                Effect::PeerAnswer { .. } => {}
                 Effect::Traced { act, stage } => memory.trace(act, stage),
                 Effect::Status(status) => self.publish(memory, *status),
                 Effect::Exposed(server) => {
@@ -244,6 +256,20 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Keeps connections with the sim's servers and with guests, and with nobody else.
+    async fn connect(&mut self, memory: &mut Memory) {
+        let changed = memory.neighbours.connect(&self.lanes, &self.addresses).await;
+        // Who is up under another name than before: a follower that is a standby now.
+        for (old, peer) in memory.up.clone() {
+            if let Some(new) = changed.get(&peer).filter(|new| **new != old) {
+                memory.up.remove(&old);
+                memory.up.insert(*new, peer);
+                self.replica.handle(self.clock.now(), Input::PeerDown(old));
+                self.replica.handle(self.clock.now(), Input::PeerUp(*new));
+            }
+        }
     }
 
     fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
@@ -273,7 +299,9 @@ impl Driver {
         let first = *memory.first_height.get_or_insert(status.height);
         let waiting_for = match &memory.halted {
             Some(halt) => Some(format!("it has stopped voting: {halt}")),
-            None if !status.voting => Some("it does not vote yet".to_owned()),
+            None if !status.voting && status.validators.contains(&status.server) => {
+                Some("it does not vote yet".to_owned())
+            }
             None if status.height <= first => Some("no turn was decided yet".to_owned()),
             None if status.stalled => Some("no turn is being decided".to_owned()),
             None => None,
@@ -287,6 +315,7 @@ impl Driver {
             root_height: status.root_height,
             proposer: status.proposer,
             validators: status.validators,
+            voting: status.voting,
             peers: status.peers,
             clients: status.clients,
             stalled: status.stalled,
@@ -299,7 +328,7 @@ impl Memory {
     fn lane(&mut self, event: LaneEvent) -> Option<Input> {
         match event {
             LaneEvent::PeerUp(peer) => {
-                let key = *self.servers.get(&peer)?;
+                let key = self.neighbours.name(&peer)?;
                 tracing::info!(server = %key, "connected");
                 self.up.insert(key, peer);
                 Some(Input::PeerUp(key))
@@ -311,7 +340,7 @@ impl Memory {
                 Some(Input::PeerDown(key))
             }
             LaneEvent::Frame { peer, bytes } => {
-                let from = *self.servers.get(&peer)?;
+                let from = self.neighbours.name(&peer)?;
                 Some(Input::PeerFrame { from, frame: bytes.into() })
             }
         }
@@ -380,34 +409,4 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
 
 async fn order(orders: &mpsc::Sender<Order>, order: Order) -> Result<(), DriverError> {
     orders.send(order).await.map_err(|_| DriverError::Thread("storage"))
-}
-
-/// Keeps connections with these servers, and with nobody else.
-async fn connect(
-    lanes: &LanesHandle,
-    own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
-    memory: &mut Memory,
-    contacts: BTreeMap<PublicKey, Contact>,
-) {
-    let own = lanes.local();
-    let mut wanted = BTreeMap::new();
-    for (key, contact) in contacts {
-        match contact.peer_id.parse::<PeerId>() {
-            Ok(peer) if peer == own => {}
-            Ok(peer) => {
-                let stated = || contact.address.parse().ok().into_iter().collect();
-                let addresses = own_addresses.get(&key).cloned().unwrap_or_else(stated);
-                lanes.allow(peer, addresses).await;
-                wanted.insert(key, peer);
-            }
-            Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
-        }
-    }
-    for (key, peer) in &memory.peers {
-        if wanted.get(key) != Some(peer) {
-            lanes.disallow(*peer).await;
-        }
-    }
-    memory.servers = wanted.iter().map(|(key, peer)| (*peer, *key)).collect();
-    memory.peers = wanted;
 }

@@ -31,6 +31,7 @@ pub mod http;
 pub mod keys;
 pub mod lanes;
 pub mod metrics;
+pub mod neighbours;
 pub mod server;
 pub mod storage;
 pub mod tls;

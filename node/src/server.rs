@@ -35,6 +35,7 @@ use crate::{
     keys::{self, LoadKeyError},
     lanes,
     metrics::Metrics,
+    neighbours::GuestFile,
     storage::{self, ORDERS_MAX, StorageError},
 };
 
@@ -212,6 +213,7 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         entrance,
         status,
         addresses: addresses(&settings),
+        guests: GuestFile::at(&settings.data_dir),
     };
     let ended = driver.run(stop).await;
     http.shutdown().await;

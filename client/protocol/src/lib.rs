@@ -20,6 +20,8 @@ extern crate alloc;
 
 mod chat;
 mod entrance;
+mod invite;
+mod invite_text;
 mod message;
 mod question;
 mod view;
@@ -28,14 +30,19 @@ use alloc::vec::Vec;
 
 pub use chat::ChatLine;
 pub use entrance::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, Entrance, SignedEntrance};
+pub use invite::{
+    Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, Invite, InviteError,
+    JoinRefusal, JoinRequest, SignedInvite,
+};
+pub use invite_text::{INVITE_MARK, InviteTextError};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
 use metatopia_types::{limits, wire, wire::DecodeError};
 pub use question::{
-    Answer, CANDIDATES_MAX, CandidateEntry, GovernanceEntry, Link, OrderEntry, PlayerEntry,
-    Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_PER_ANSWER_MAX,
-    ThingEntry,
+    Answer, CANDIDATES_MAX, CandidateEntry, GovernanceEntry, LEAVES_PER_QUESTION_MAX, Link,
+    OrderEntry, PlayerEntry, Question, ReceiptAnswer, SNAPSHOT_PART_BYTES, ScriptEntry,
+    SnapshotOffer, TURNS_PER_ANSWER_MAX, ThingEntry,
 };
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,

@@ -6,12 +6,12 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Header, Height, Lane, Look, ObjectId, PackageId, PublicKey, Receipt, Root,
-    ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
+    Certificate, Contact, Header, Height, Lane, Look, ObjectId, PackageId, PublicKey, Receipt,
+    Root, ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::SignedEntrance;
+use crate::{Applicant, JoinRefusal, JoinRequest, SignedEntrance};
 
 /// What a client may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +89,20 @@ pub enum Question {
         /// Whose.
         owner: PublicKey,
     },
+    /// Leaves of an offered snapshot: as many of them, in this order, as fit into
+    /// [`SNAPSHOT_PART_BYTES`], and at least one. Where a leaf is in the manifest, and what it must
+    /// hash to, the asker knows from the manifest, with which the snapshot begins.
+    Leaves {
+        /// The offer's height.
+        height: Height,
+        /// Places in the manifest, counted from 0; at most [`LEAVES_PER_QUESTION_MAX`].
+        leaves: Vec<u32>,
+    },
+    /// Asks to be let in as a follower, by an invite. The session's key is that of the follower's
+    /// node, so nobody can ask in the name of another.
+    Join(Box<JoinRequest>),
+    /// Followers that stand by for a vote.
+    Applicants,
 }
 
 /// Players in one answer about governance.
@@ -99,6 +113,9 @@ pub const TURNS_PER_ANSWER_MAX: usize = 256;
 
 /// Bytes of a snapshot in one answer.
 pub const SNAPSHOT_PART_BYTES: usize = 256 * 1_024;
+
+/// Leaves that one question may name. The smallest leaf has some bytes, so more never fit.
+pub const LEAVES_PER_QUESTION_MAX: usize = 1_024;
 
 /// What a node answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +156,12 @@ pub enum Answer {
     Unknown,
     /// The node has too much to do: ask again, or ask another.
     Busy,
+    /// Contents of leaves, in the order asked for; fewer than asked for if they are long.
+    Leaves(Vec<Vec<u8>>),
+    /// What became of the wish to follow: where the node takes servers, or why not.
+    Join(Result<Contact, JoinRefusal>),
+    /// Who stands by for a vote, ascending by key.
+    Applicants(Vec<Applicant>),
 }
 
 /// A receipt with the act it is for.

@@ -90,7 +90,8 @@ impl Agreement {
     }
 
     /// Does it vote at the open height, or at one of the next that are known?
-    pub(super) fn is_member(&self, key: &PublicKey) -> bool {
+    #[must_use]
+    pub fn is_member(&self, key: &PublicKey) -> bool {
         let heights = (0..=ROOT_LAG).map(|ahead| self.height().plus(ahead));
         let sets = heights.filter_map(|height| self.past.set(height));
         sets.chain([self.past.newest_set()]).any(|set| set.get(key).is_some())

@@ -7,7 +7,9 @@ use metatopia_protocol::{
 use metatopia_sim::{Received, describe};
 use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
 
-use crate::{Asker, Delivery, Effect, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
+use crate::{
+    Asker, Delivery, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX,
+};
 
 impl Replica {
     /// A question came: it waits if the world is away, and is answered otherwise.
@@ -26,11 +28,19 @@ impl Replica {
             }
             Asker::Again(client) => self.receipt_again(client, answer),
             Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
+            Asker::Peer(peer, id) => {
+                let frame = PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
+                self.tell(Effect::ToPeer { to: Some(peer), frame });
+            }
         }
     }
 
     /// Answers what can be answered now, and has the rest read from the log.
     pub(crate) fn answer(&mut self, asker: Asker, question: Question) {
+        if let Question::Join(request) = question {
+            let answer = self.join(asker, &request);
+            return self.reply(asker, answer);
+        }
         if let Some((height, count)) = self.missing(&question) {
             let load = self.next_load;
             self.next_load = self.next_load.wrapping_add(1);
@@ -74,6 +84,9 @@ impl Replica {
             | Question::Scripts
             | Question::Genesis
             | Question::SnapshotPart { .. }
+            | Question::Leaves { .. }
+            | Question::Join(_)
+            | Question::Applicants
             | Question::Servers
             | Question::Governance
             | Question::Things { .. } => return None,
@@ -129,12 +142,15 @@ impl Replica {
                 .and_then(|height| self.decision(height, loaded))
                 .and_then(|decision| self.offers.offer(decision)),
             Question::SnapshotPart { height, part } => self.offers.part(*height, *part),
+            Question::Leaves { height, leaves } => self.offers.leaves(*height, leaves),
+            Question::Applicants => Some(Answer::Applicants(self.guests.applicants())),
             Question::Servers => Some(Answer::Servers(self.entrances.known().cloned().collect())),
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
             | Question::Scripts
             | Question::Governance
+            | Question::Join(_)
             | Question::Things { .. } => self.answer_from_world(question),
         };
         found.unwrap_or(Answer::Unknown)

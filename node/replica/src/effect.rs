@@ -7,7 +7,7 @@ use metatopia_protocol::{Answer, Goodbye, Question, SignedEntrance, SubmitRefusa
 use metatopia_sim::World;
 use metatopia_types::{ActId, Contact, Height, Outcome, PublicKey, Root};
 
-use crate::{Announcement, ClientId, Delivery, status::Status};
+use crate::{Announcement, ClientId, Delivery, Guests, status::Status};
 
 /// Who wants decided turns read from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Asker {
     Again(ClientId),
     /// The driver, for somebody who came by HTTP.
     Driver(u64),
+    /// Another server, or a follower, and its number for the question.
+    Peer(PublicKey, u32),
 }
 
 /// How far an act is on its way.
@@ -94,6 +96,23 @@ pub enum Input {
         /// What is asked.
         question: Question,
     },
+    /// Asks another server, which is connected; [`Effect::PeerAnswer`] comes back, unless it goes.
+    AskPeer {
+        /// Whom.
+        to: PublicKey,
+        /// Comes back with the answer.
+        id: u32,
+        /// What is asked.
+        question: Question,
+    },
+    /// Followers are let in from now on: where they reach this server, and whom it had let in before
+    /// it was started.
+    Welcome {
+        /// Where this server is.
+        contact: Contact,
+        /// As [`Effect::Guests`] said last.
+        guests: Box<Guests>,
+    },
     /// Answers [`Effect::Load`].
     Loaded {
         /// For whom.
@@ -156,6 +175,18 @@ pub enum Effect {
         /// The answer.
         answer: Answer,
     },
+    /// What a server answered that was asked by [`Input::AskPeer`].
+    PeerAnswer {
+        /// Who answers.
+        from: PublicKey,
+        /// From the question.
+        id: u32,
+        /// The answer.
+        answer: Answer,
+    },
+    /// These are the followers to let in, from now on, besides [`Effect::Contacts`]: keep them, and
+    /// hand them back after a start.
+    Guests(Box<Guests>),
     /// Read decided turns from the log.
     Load {
         /// For whom.

@@ -24,6 +24,8 @@ mod archive;
 mod effect;
 mod entrances;
 mod facts;
+pub mod fetch;
+mod guests;
 mod ledger;
 pub mod mempool;
 mod message;
@@ -38,10 +40,13 @@ pub mod views;
 
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use entrances::{Announcement, Entrances, Heard, PAUSE};
+pub use guests::{GUEST_FRAMES_PER_TURN_MAX, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use offers::OFFERS_MAX;
 pub use outbox::Outbox;
-pub use replica::{Config, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SNAPSHOT_TURNS, STALL};
+pub use replica::{
+    Config, PEER_QUESTIONS_MAX, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SNAPSHOT_TURNS, STALL,
+};
 pub use sessions::{
     CLIENTS_MAX, ClientId, Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX,
     SessionEffect, Sessions,

@@ -1,6 +1,6 @@
 //! What servers of one sim say to each other.
 
-use metatopia_protocol::{SignedEntrance, Submission};
+use metatopia_protocol::{Answer, Question, SERVER_FRAME_BYTES_MAX, SignedEntrance, Submission};
 use metatopia_types::{limits, wire, wire::DecodeError};
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,29 @@ pub enum PeerMessage {
     Submission(Box<Submission>),
     /// Where clients of one server connect; the signature proves which.
     Entrance(Box<SignedEntrance>),
+    /// Asks what a client may ask.
+    Ask {
+        /// Comes back in the answer.
+        id: u32,
+        /// What is asked.
+        question: Box<Question>,
+    },
+    /// Answers it.
+    Answer {
+        /// The question's.
+        id: u32,
+        /// The answer.
+        answer: Box<Answer>,
+    },
 }
 
-/// Largest encoded frame between servers.
-pub const PEER_FRAME_BYTES_MAX: usize = metatopia_consensus::limits::MESSAGE_BYTES_MAX + 16;
+/// Largest encoded frame between servers: what clients are answered is no longer.
+pub const PEER_FRAME_BYTES_MAX: usize = SERVER_FRAME_BYTES_MAX + 16;
+
+const _: () = assert!(
+    PEER_FRAME_BYTES_MAX > metatopia_consensus::limits::MESSAGE_BYTES_MAX + 16,
+    "a decision fits"
+);
 
 const _: () = assert!(
     PEER_FRAME_BYTES_MAX > limits::ENVELOPE_BYTES_MAX + limits::BLOB_BYTES_MAX + 64,

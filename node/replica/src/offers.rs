@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{Answer, SNAPSHOT_PART_BYTES, SnapshotOffer, TURNS_PER_ANSWER_MAX};
+use metatopia_protocol::{
+    Answer, LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer, TURNS_PER_ANSWER_MAX,
+};
+use metatopia_sim::Manifest;
 use metatopia_types::{
     Certificate, Height, Root, Turn,
     limits::{ROOT_LAG, TURN_BYTES_MAX},
@@ -21,6 +24,8 @@ struct Kept {
     root: Root,
     /// See [`World::snapshot`](metatopia_sim::World::snapshot).
     bytes: Vec<u8>,
+    /// Where in them the content of each leaf begins, and how long it is.
+    leaves: Vec<(usize, usize)>,
 }
 
 /// The newest snapshots, in memory.
@@ -30,7 +35,8 @@ pub(crate) struct Offers(VecDeque<Kept>);
 impl Offers {
     /// Keeps the state after a height, with its root, as a world gives it.
     pub(crate) fn keep(&mut self, height: Height, root: Root, state: Vec<u8>) {
-        self.0.push_back(Kept { height, root, bytes: state });
+        let leaves = leaves(&state).unwrap_or_default();
+        self.0.push_back(Kept { height, root, bytes: state, leaves });
         if self.0.len() > OFFERS_MAX {
             self.0.pop_front();
         }
@@ -62,6 +68,43 @@ impl Offers {
         let part = kept.bytes.chunks(SNAPSHOT_PART_BYTES).nth(part as usize)?;
         Some(Answer::SnapshotPart(part.to_vec()))
     }
+
+    /// These leaves of the state of that height: as many as an answer may have, or only the first.
+    /// Nothing if the question names too many, or one that there is not.
+    pub(crate) fn leaves(&self, height: Height, wanted: &[u32]) -> Option<Answer> {
+        let kept = self.0.iter().find(|kept| kept.height == height)?;
+        if wanted.is_empty() || wanted.len() > LEAVES_PER_QUESTION_MAX {
+            return None;
+        }
+        let (mut contents, mut left) = (Vec::new(), SNAPSHOT_PART_BYTES);
+        for leaf in wanted {
+            let (start, length) = *kept.leaves.get(usize::try_from(*leaf).ok()?)?;
+            match left.checked_sub(length) {
+                Some(rest) => left = rest,
+                None if contents.is_empty() => left = 0,
+                None => break,
+            }
+            contents.push(kept.bytes.get(start..start.checked_add(length)?)?.to_vec());
+        }
+        Some(Answer::Leaves(contents))
+    }
+}
+
+/// Where the contents of the leaves are in a state as [`World::snapshot`] gives it: the manifest
+/// comes first, then their number, then each with its length before it.
+///
+/// [`World::snapshot`]: metatopia_sim::World::snapshot
+fn leaves(state: &[u8]) -> Result<Vec<(usize, usize)>, postcard::Error> {
+    let (manifest, rest): (Manifest, _) = postcard::take_from_bytes(state)?;
+    let (_, mut rest): (u64, _) = postcard::take_from_bytes(rest)?;
+    let mut leaves = Vec::with_capacity(manifest.leaves.len());
+    for _ in &manifest.leaves {
+        let (content, after): (&[u8], _) = postcard::take_from_bytes(rest)?;
+        let start = state.len() - after.len() - content.len();
+        leaves.push((start, content.len()));
+        rest = after;
+    }
+    Ok(leaves)
 }
 
 /// As many of these decisions, which follow each other, as an answer may have: all together

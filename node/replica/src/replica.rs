@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_consensus::{self as consensus, Agreement, Base, Decision, Position, Record, To};
-use metatopia_protocol::{Question, ServerMessage};
+use metatopia_protocol::{Answer, Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
     ActId, Contact, Digest, Height, Lane, Now, Outcome, PublicKey, Receipt, Seq, SimId, limits,
@@ -15,9 +15,9 @@ use metatopia_types::{
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, Entrances, Input, PeerMessage, Reader, SessionEffect,
-    Sessions, Stage, Status, archive::Archive, ledger::Ledger, mempool::Origin, offers::Offers,
-    outbox::Outbox, sessions::Demand, views::Views,
+    Asker, ClientId, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
+    SessionEffect, Sessions, Stage, Status, archive::Archive, ledger::Ledger, mempool::Origin,
+    offers::Offers, outbox::Outbox, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -25,6 +25,9 @@ pub const STALL: Duration = Duration::from_secs(5);
 
 /// Questions that wait for the world to come back from being applied to, or for the log.
 pub const QUESTIONS_MAX: usize = 1_024;
+
+/// Questions of one other server that wait.
+pub const PEER_QUESTIONS_MAX: usize = 16;
 
 /// Turns between snapshots: half a minute.
 pub const SNAPSHOT_TURNS: u64 = 600;
@@ -78,9 +81,12 @@ pub struct Replica {
     pub(crate) questions: VecDeque<(Asker, Question)>,
     pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
     pub(crate) next_load: u64,
-    peers: BTreeSet<PublicKey>,
+    pub(crate) peers: BTreeSet<PublicKey>,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
     pub(crate) entrances: Entrances,
+    /// Where followers reach this server; without it none is let in.
+    pub(crate) welcome: Option<Contact>,
+    pub(crate) guests: Guests,
     pub(crate) own_lane: Lane,
     pub(crate) own_seq: Seq,
     /// From this height on a standby says again that it follows.
@@ -144,6 +150,8 @@ impl Replica {
             peers: BTreeSet::new(),
             contacts: BTreeMap::new(),
             entrances,
+            welcome: None,
+            guests: Guests::default(),
             own_lane: Lane(lane),
             own_seq: Seq(1),
             ready_from: Height(0),
@@ -181,6 +189,11 @@ impl Replica {
             Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
             Input::Announce(announcement) => self.announce(now, announcement),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
+            Input::AskPeer { to, id, question } => {
+                let frame = PeerMessage::Ask { id, question: Box::new(question) }.encode();
+                self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
+            }
+            Input::Welcome { contact, guests } => self.welcome(contact, *guests),
             Input::Loaded { reader: Reader::Peer(to), decisions } => {
                 self.agree(now, consensus::Input::Loaded { to, decisions });
             }
@@ -395,6 +408,7 @@ impl Replica {
         self.tell_contacts();
         self.get_ready();
         self.sessions.turn();
+        self.guests.turn();
         self.tell_views(result);
         self.tell_chat(result);
         let applied =
@@ -416,8 +430,9 @@ impl Replica {
         let contacts: BTreeMap<PublicKey, Contact> =
             all.map(|(key, member)| (*key, member.contact.clone())).collect();
         if contacts != self.contacts {
-            self.contacts.clone_from(&contacts);
+            let before = std::mem::replace(&mut self.contacts, contacts.clone());
             self.effects.push_back(Effect::Contacts(contacts));
+            self.keep_following(before);
             if self.entrances.keep(|server| self.contacts.contains_key(server)) {
                 self.tell_servers();
             }
@@ -456,7 +471,11 @@ impl Replica {
     }
 
     fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {
-        match PeerMessage::decode(frame) {
+        let message = PeerMessage::decode(frame);
+        if self.is_guest(&from) && !self.guests.may_say(from, message.as_ref().ok()) {
+            return;
+        }
+        match message {
             Ok(PeerMessage::Agreement(message)) => {
                 self.agree(now, consensus::Input::Frame { from, message });
             }
@@ -465,6 +484,19 @@ impl Replica {
                 let _refused = self.admit(*submission, Origin::Server);
             }
             Ok(PeerMessage::Entrance(word)) => self.entrance(now, *word),
+            Ok(PeerMessage::Ask { id, question }) => {
+                let asker = Asker::Peer(from, id);
+                let own = |(asker, _): &&(Asker, Question)| matches!(asker, Asker::Peer(peer, _) if *peer == from);
+                let waiting = self.questions.iter().filter(own).count();
+                if waiting + self.loading.values().filter(own).count() >= PEER_QUESTIONS_MAX {
+                    self.reply(asker, Answer::Busy);
+                } else {
+                    self.ask(asker, *question);
+                }
+            }
+            Ok(PeerMessage::Answer { id, answer }) => {
+                self.effects.push_back(Effect::PeerAnswer { from, id, answer: *answer });
+            }
             // A validator that talks nonsense is not worth a word to it; its votes still count.
             Err(_) => {}
         }

@@ -25,6 +25,7 @@ fn a_status() -> Status {
         root_height: Height(42),
         proposer: Some(PublicKey([4; 32])),
         validators: vec![PublicKey([1; 32]), PublicKey([4; 32])],
+        voting: true,
         peers: 1,
         clients: 5,
         stalled: false,
@@ -126,6 +127,7 @@ async fn the_status_is_what_was_published_last() {
         "peers": 1,
         "clients": 5,
         "stalled": false,
+        "voting": true,
         "waiting_for": null,
     });
     assert_eq!(body, expected);

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use metatopia_types::limits::TURN_BYTES_MAX;
+use metatopia_replica::PEER_FRAME_BYTES_MAX;
 
-/// Largest frame: a decided turn with its certificate, and what encodes around them.
-pub const FRAME_BYTES_MAX: usize = 512 * 1024;
-const _: () = assert!(FRAME_BYTES_MAX >= TURN_BYTES_MAX + 32 * 1024);
+/// Largest frame: the longest answer to a question, and what encodes around it.
+pub const FRAME_BYTES_MAX: usize = 528 * 1024;
+const _: () = assert!(FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
 
 /// The bounds of one session.
 #[derive(Debug, Clone, Copy)]

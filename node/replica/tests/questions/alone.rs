@@ -7,10 +7,12 @@ use std::{
 };
 
 use metatopia_consensus::{self as consensus, Base, Record};
-use metatopia_protocol::{Answer, Question};
-use metatopia_replica::{Config, Effect, Input, Replica, decode_snapshot, find_decisions};
+use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
+use metatopia_replica::{
+    ClientId, Config, Effect, Guests, Input, Replica, decode_snapshot, find_decisions,
+};
 use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
-use metatopia_types::{Contact, Ed25519, Height, Millis, Now, Sign, SigningKey, SimId};
+use metatopia_types::{Contact, Ed25519, Height, Millis, Now, PublicKey, Sign, SigningKey, SimId};
 
 /// Turns between snapshots here.
 pub(crate) const SNAPSHOT_TURNS: u64 = 50;
@@ -25,9 +27,17 @@ pub(crate) struct Alone {
     asked: u64,
     /// Turns that were read from the log.
     pub(crate) loaded: usize,
+    /// Followers that are let in, as it said last.
+    pub(crate) guests: Guests,
+    /// What clients were told and did not look at yet.
+    told: Vec<(ClientId, Vec<u8>)>,
+    clients: u64,
 }
 
-fn key() -> SigningKey {
+/// What the wall clock says when it begins.
+pub(crate) const NOON: Millis = Millis(1_700_000_000_000);
+
+pub(crate) fn key() -> SigningKey {
     SigningKey::from_seed([3; 32])
 }
 
@@ -75,7 +85,7 @@ impl Alone {
         let world = World::genesis(&genesis, &tools()).expect("a genesis");
         let set = world.validators(Height(1)).expect("the first set");
         let base = Base::genesis(Millis(0), world.root(), set);
-        let now = Now { monotonic: Duration::ZERO, wall: Millis(1_700_000_000_000) };
+        let now = Now { monotonic: Duration::ZERO, wall: NOON };
         let replica =
             Replica::open(config(&genesis), base, world, [], [], now).expect("a log of its own");
         Self::around(replica, now, Vec::new(), None)
@@ -84,7 +94,20 @@ impl Alone {
     fn around(replica: Replica, now: Now, log: Vec<Record>, snapshot: Option<Vec<u8>>) -> Self {
         let sim = genesis().id();
         let answers = BTreeMap::new();
-        Self { replica, sim, now, log, snapshot, answers, asked: 0, loaded: 0 }
+        let (guests, told) = (Guests::default(), Vec::new());
+        Self {
+            replica,
+            sim,
+            now,
+            log,
+            snapshot,
+            answers,
+            asked: 0,
+            loaded: 0,
+            guests,
+            told,
+            clients: 0,
+        }
     }
 
     /// The same server, started anew from its last snapshot.
@@ -141,6 +164,14 @@ impl Alone {
                     self.snapshot = Some(bytes);
                     continue;
                 }
+                Effect::Guests(guests) => {
+                    self.guests = *guests;
+                    continue;
+                }
+                Effect::ToClient { client, frame, .. } => {
+                    self.told.push((client, frame));
+                    continue;
+                }
                 Effect::Answer { token, answer } => {
                     self.answers.insert(token, answer);
                     continue;
@@ -149,6 +180,40 @@ impl Alone {
             };
             self.replica.handle(self.now, input);
         }
+    }
+
+    pub(crate) fn welcome(&mut self, contact: Contact, guests: Guests) {
+        self.handle(Input::Welcome { contact, guests: Box::new(guests) });
+    }
+
+    pub(crate) fn peer_up(&mut self, peer: PublicKey) {
+        self.handle(Input::PeerUp(peer));
+    }
+
+    pub(crate) fn peer_down(&mut self, peer: PublicKey) {
+        self.handle(Input::PeerDown(peer));
+    }
+
+    pub(crate) fn client_up(&mut self) -> ClientId {
+        self.clients += 1;
+        self.handle(Input::ClientUp(ClientId(self.clients)));
+        ClientId(self.clients)
+    }
+
+    pub(crate) fn client_down(&mut self, client: ClientId) {
+        self.handle(Input::ClientDown(client));
+    }
+
+    pub(crate) fn client_says(&mut self, client: ClientId, frame: Vec<u8>) {
+        self.handle(Input::ClientFrame { client, frame });
+    }
+
+    /// What this client was told since it was asked last.
+    pub(crate) fn heard(&mut self, client: ClientId) -> Vec<ServerMessage> {
+        let (own, others) = self.told.drain(..).partition(|(to, _)| *to == client);
+        self.told = others;
+        let own: Vec<(ClientId, Vec<u8>)> = own;
+        own.iter().map(|(_, frame)| decode_server(frame).expect("a frame")).collect()
     }
 
     pub(crate) fn ask(&mut self, question: Question) -> Answer {

@@ -1,5 +1,7 @@
 //! What a node hands out to those who replay: turns, and states to begin with.
 
 mod alone;
+mod fetching;
+mod joining;
 mod snapshots;
 mod turns;

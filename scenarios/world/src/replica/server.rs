@@ -264,8 +264,8 @@ impl Server {
                 let answer = Box::new(answer);
                 self.tell(Report::Answer { token, answer });
             }
-            // Clients of this world need no addresses.
-            Wish::Servers(_) => {}
+            // Clients of this world need no addresses, and its servers ask each other nothing.
+            Wish::Servers(_) | Wish::Guests(_) | Wish::PeerAnswer { .. } => {}
             Wish::Traced { act, stage } => self.tell(Report::Traced { act, stage }),
             Wish::Status(status) => self.status = Some(*status),
             Wish::Exposed(server) => self.tell(Report::Exposed(server)),

@@ -140,6 +140,8 @@ impl Cluster for Servers {
                 format!("act {} {:?}", submission.act.id(), submission.act.envelope)
             }
             Ok(PeerMessage::Entrance(word)) => format!("{:?}", word.entrance),
+            Ok(PeerMessage::Ask { id, question }) => format!("question {id} {question:?}"),
+            Ok(PeerMessage::Answer { id, .. }) => format!("answer {id}"),
             Err(error) => format!("no frame: {error}"),
         }
     }

@@ -1,0 +1,125 @@
+//! One provider: how far it is asked, and what may be wrong with it.
+
+use std::time::Duration;
+
+use metatopia_consensus::JoinError;
+use metatopia_protocol::{Link, SnapshotOffer};
+use metatopia_sim::RestoreError;
+use metatopia_types::{Height, LeafKey, wire::DecodeError};
+
+/// Why a provider is asked for nothing more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Misdeed {
+    /// It left questions unanswered.
+    #[error("it does not answer")]
+    Silent,
+    /// An answer to something else than was asked.
+    #[error("it answers another question than it was asked")]
+    Unasked,
+    /// A header or set change that is not certified.
+    #[error("what it calls decided is not: {0}")]
+    Undecided(#[from] JoinError),
+    /// Set changes that are not in order.
+    #[error("its set changes are out of order at height {0}")]
+    Order(Height),
+    /// Set changes that do not lead from genesis to what is trusted.
+    #[error("its set changes lead from genesis to other validators")]
+    OtherPast,
+    /// An offer that makes no sense.
+    #[error("it offers a snapshot that cannot be one")]
+    Offer,
+    /// A header that the certified one does not follow.
+    #[error("its header of height {0} is not the one that was decided")]
+    OtherHeader(Height),
+    /// A manifest that is none.
+    #[error("its manifest is none: {0}")]
+    NoManifest(DecodeError),
+    /// A manifest of another state.
+    #[error("its manifest is not the certified one: {0}")]
+    Manifest(RestoreError),
+    /// A leaf that is not the one in the manifest.
+    #[error("its leaf {0} does not hash to what the manifest says")]
+    Leaf(LeafKey),
+}
+
+/// How a provider stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is being asked what it has.
+    Asked,
+    /// It gives what it has.
+    Giving,
+    /// It does not have the state that is being fetched, or not any more.
+    Lacking,
+    /// It cannot be reached.
+    Down,
+    /// It is asked for nothing more.
+    Dropped,
+}
+
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Its set changes are asked for, from after this height.
+    Links {
+        after: Height,
+    },
+    /// It is asked for an offer.
+    Offer,
+    /// Its offer is believed.
+    Ready(Box<SnapshotOffer>),
+    Dropped,
+}
+
+#[derive(Debug)]
+pub(super) struct Provider {
+    pub(super) stage: Stage,
+    pub(super) down: bool,
+    /// Not asked before.
+    pub(super) rests: Option<Duration>,
+    pub(super) silences: u32,
+    /// It was asked for set changes again, because its offer needs newer ones.
+    pub(super) walked_again: bool,
+    /// It does not have the state of this height.
+    pub(super) lacks: Option<Height>,
+    /// Its set changes of before what is trusted.
+    pub(super) past: Vec<Link>,
+    /// Bytes of leaves that it gave.
+    pub(super) bytes: u64,
+}
+
+impl Provider {
+    pub(super) fn new(after: Height) -> Self {
+        Self {
+            stage: Stage::Links { after },
+            down: false,
+            rests: None,
+            silences: 0,
+            walked_again: false,
+            lacks: None,
+            past: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// May it be asked, now or later?
+    pub(super) fn is_asked(&self) -> bool {
+        !self.down && !matches!(self.stage, Stage::Dropped)
+    }
+
+    pub(super) fn offer(&self) -> Option<&SnapshotOffer> {
+        match &self.stage {
+            Stage::Ready(offer) if !self.down => Some(offer),
+            _ => None,
+        }
+    }
+
+    pub(super) fn standing(&self) -> Standing {
+        match &self.stage {
+            Stage::Dropped => Standing::Dropped,
+            _ if self.down => Standing::Down,
+            Stage::Ready(_) if self.lacks.is_some() => Standing::Lacking,
+            Stage::Ready(_) => Standing::Giving,
+            Stage::Links { .. } | Stage::Offer => Standing::Asked,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Followers: nodes without a vote that this server lets in.
+//!
+//! An invite lets a node in; so does having been a server of the sim until it was removed. What a
+//! guest may say is little: it asks for what it missed, it asks questions, and it hands on acts of
+//! its clients. Whatever of agreement it says else is passed over.
+//!
+//! Every server counts for itself how many nodes an invite let in. A node that was let in by it once
+//! comes back without being counted again.
+
+use std::collections::BTreeMap;
+
+use metatopia_consensus::Message;
+use metatopia_protocol::{
+    Answer, Applicant, Grant, InviteError, JoinRefusal, JoinRequest, SignedInvite,
+};
+use metatopia_sim::World;
+use metatopia_types::{
+    Contact, Digest, Millis, PublicKey, Verify, limits::CONTACT_BYTES_MAX, wire, wire::DecodeError,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Asker, Effect, PeerMessage, Replica};
+
+/// Followers of one server. Each costs as much to send to as another server does.
+pub const GUESTS_MAX: usize = 32;
+
+/// Invites whose uses are remembered until they expire.
+pub const INVITES_KNOWN_MAX: usize = 256;
+
+/// Frames of one follower that are looked at between two turns: what 64 clients of it say who act
+/// once a turn.
+pub const GUEST_FRAMES_PER_TURN_MAX: u32 = 64;
+
+/// Largest encoded [`Guests`]: 32 of 500 B and 256 invites of 50 B are 29 KiB.
+const GUESTS_BYTES_MAX: usize = 64 * 1_024;
+
+/// A follower.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    /// Its libp2p peer id, in its text form; empty if that is the one of the guest's key.
+    pub peer_id: String,
+    /// What it would vote with, if it stands by.
+    pub applicant: Option<Applicant>,
+}
+
+/// All followers of one server, and what it remembers of invites.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guests {
+    guests: BTreeMap<PublicKey, Guest>,
+    /// How many nodes an invite let in, and when it expires.
+    used: BTreeMap<Digest, (u32, Millis)>,
+    /// Frames of each since the last turn.
+    #[serde(skip)]
+    frames: BTreeMap<PublicKey, u32>,
+}
+
+impl Guests {
+    /// For the disk.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(self)
+    }
+
+    /// From the disk.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        wire::decode(bytes, GUESTS_BYTES_MAX)
+    }
+
+    /// Each with the key that names it: of its node, or of the votes that it cast when it was a
+    /// server.
+    pub fn iter(&self) -> impl Iterator<Item = (PublicKey, &Guest)> {
+        self.guests.iter().map(|(key, guest)| (*key, guest))
+    }
+
+    /// Who stands by for a vote, ascending by key.
+    pub(crate) fn applicants(&self) -> Vec<Applicant> {
+        let mut all: Vec<_> = self.guests.values().filter_map(|g| g.applicant.clone()).collect();
+        all.sort_by_key(|applicant| applicant.key);
+        all.dedup_by_key(|applicant| applicant.key);
+        all
+    }
+
+    /// A turn is over: everybody may speak again.
+    pub(crate) fn turn(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Is this frame of a guest looked at?
+    pub(crate) fn may_say(&mut self, guest: PublicKey, message: Option<&PeerMessage>) -> bool {
+        let said = self.frames.entry(guest).or_default();
+        *said = said.saturating_add(1);
+        let fine = match message {
+            Some(PeerMessage::Agreement(message)) => {
+                matches!(message, Message::Ask { .. } | Message::Want(_))
+            }
+            Some(PeerMessage::Submission(_) | PeerMessage::Ask { .. }) => true,
+            Some(PeerMessage::Entrance(_) | PeerMessage::Answer { .. }) | None => false,
+        };
+        fine && *said <= GUEST_FRAMES_PER_TURN_MAX
+    }
+
+    /// Makes room for one more: who is not connected gives way.
+    fn make_room(&mut self, is_up: impl Fn(&PublicKey) -> bool) -> bool {
+        if self.guests.len() < GUESTS_MAX {
+            return true;
+        }
+        let away = self.guests.keys().find(|guest| !is_up(guest)).copied();
+        away.is_some_and(|guest| self.guests.remove(&guest).is_some())
+    }
+
+    /// Counts one more use.
+    fn take_up(&mut self, invite: &SignedInvite, now: Millis) -> Result<(), JoinRefusal> {
+        self.used.retain(|_, (_, expires)| *expires > now);
+        let (id, most) = (invite.invite.id(), invite.invite.uses);
+        if !self.used.contains_key(&id) && self.used.len() >= INVITES_KNOWN_MAX {
+            return Err(JoinRefusal::Full);
+        }
+        let (used, _) = self.used.entry(id).or_insert((0, invite.invite.expires));
+        if *used >= most {
+            return Err(JoinRefusal::Used(*used));
+        }
+        *used = used.saturating_add(1);
+        Ok(())
+    }
+
+    fn admit(
+        &mut self,
+        node: PublicKey,
+        request: &JoinRequest,
+        now: Millis,
+        is_up: impl Fn(&PublicKey) -> bool,
+    ) -> Result<(), JoinRefusal> {
+        if !self.guests.contains_key(&node) {
+            if !self.make_room(is_up) {
+                return Err(JoinRefusal::Full);
+            }
+            self.take_up(&request.invite, now)?;
+        }
+        let guest = Guest { peer_id: String::new(), applicant: request.applicant.clone() };
+        self.guests.insert(node, guest);
+        Ok(())
+    }
+}
+
+/// What can be said of a request without counting it.
+fn check(
+    request: &JoinRequest,
+    world: &World,
+    now: Millis,
+    scheme: &dyn Verify,
+) -> Result<(), JoinRefusal> {
+    let invite = &request.invite.invite;
+    if invite.sim() != world.sim() {
+        return Err(JoinRefusal::OtherSim(invite.sim()));
+    }
+    let issuer = invite.issuer;
+    let is_server = world.roster().members().contains_key(&issuer);
+    if !is_server && !world.governance().is_admin(&issuer) {
+        return Err(JoinRefusal::Issuer(issuer));
+    }
+    request.invite.check_issued(now, scheme).map_err(|error| match error {
+        InviteError::Expired { .. } => JoinRefusal::Expired,
+        _ => JoinRefusal::Invalid,
+    })?;
+    let Some(Applicant { key, contact }) = &request.applicant else {
+        return Ok(());
+    };
+    if invite.grant != Grant::StandBy {
+        return Err(JoinRefusal::Grant);
+    }
+    let longest = contact.peer_id.len().max(contact.address.len());
+    if !scheme.is_key(key) || longest > CONTACT_BYTES_MAX {
+        return Err(JoinRefusal::Invalid);
+    }
+    Ok(())
+}
+
+impl Replica {
+    /// Followers are let in from now on.
+    pub(crate) fn welcome(&mut self, contact: Contact, guests: Guests) {
+        self.welcome = Some(contact);
+        self.guests = guests;
+        self.tell_guests();
+    }
+
+    fn tell_guests(&mut self) {
+        self.effects.push_back(Effect::Guests(Box::new(self.guests.clone())));
+    }
+
+    /// Is it connected as a follower, and neither a server nor a standby?
+    pub(crate) fn is_guest(&self, key: &PublicKey) -> bool {
+        self.guests.guests.contains_key(key)
+            && !self.contacts.contains_key(key)
+            && !self.agreement.is_member(key)
+    }
+
+    /// Somebody wants to follow.
+    pub(crate) fn join(&mut self, asker: Asker, request: &JoinRequest) -> Answer {
+        let key = match asker {
+            Asker::Client(client, _) => self.sessions.key(client),
+            _ => None,
+        };
+        let (Some(node), Some(world)) = (key, self.world.as_deref()) else {
+            return Answer::Unknown;
+        };
+        let scheme = &*self.config.agreement.scheme;
+        let now = world.time();
+        let Some(contact) = self.welcome.clone() else {
+            return Answer::Join(Err(JoinRefusal::Full));
+        };
+        let peers = &self.peers;
+        let guests = &mut self.guests;
+        let admitted = check(request, world, now, scheme)
+            .and_then(|()| guests.admit(node, request, now, |guest| peers.contains(guest)));
+        match admitted {
+            Ok(()) => {
+                self.tell_guests();
+                Answer::Join(Ok(contact))
+            }
+            Err(why) => Answer::Join(Err(why)),
+        }
+    }
+
+    /// Who was a server until now and is none any more may go on following.
+    pub(crate) fn keep_following(&mut self, before: BTreeMap<PublicKey, Contact>) {
+        let own = self.config.agreement.signer.public();
+        let mut changed = false;
+        for (key, contact) in before {
+            if key == own || self.contacts.contains_key(&key) || contact.peer_id.is_empty() {
+                continue;
+            }
+            let peers = &self.peers;
+            if self.guests.make_room(|guest| peers.contains(guest)) {
+                let guest = Guest { peer_id: contact.peer_id, applicant: None };
+                self.guests.guests.insert(key, guest);
+                changed = true;
+            }
+        }
+        if changed {
+            self.tell_guests();
+        }
+    }
+}

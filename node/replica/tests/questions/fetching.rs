@@ -1,0 +1,259 @@
+//! A certified state, fetched from servers of which some lie, lag, or vanish.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use metatopia_consensus::Trust;
+use metatopia_protocol::{Answer, Question};
+use metatopia_replica::fetch::{
+    ANSWER, Fetch, FetchEffect, Fetched, Misdeed, SILENCES_MAX, Standing,
+};
+use metatopia_types::{Ed25519, Height, PublicKey, Validator, ValidatorSet, wire};
+
+use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
+
+const NOW: Duration = Duration::ZERO;
+
+fn provider(n: u8) -> PublicKey {
+    PublicKey([n; 32])
+}
+
+fn validators() -> ValidatorSet {
+    let members = genesis().validators.into_keys().map(|key| Validator { key, power: 1 });
+    ValidatorSet::new(members.collect(), |_| true).expect("a set")
+}
+
+fn begin() -> Fetch {
+    let trust = Trust { height: Height(0), validators: validators() };
+    Fetch::new(genesis().id(), trust, Some(validators()), Arc::new(Ed25519))
+}
+
+fn world() -> Alone {
+    let mut server = Alone::begin();
+    server.run_to(2 * SNAPSHOT_TURNS + 10);
+    server
+}
+
+/// What became of a fetch.
+#[derive(Default)]
+struct End {
+    fetched: Option<Fetched>,
+    dropped: BTreeMap<PublicKey, Misdeed>,
+    asked: BTreeMap<PublicKey, usize>,
+    kept: Vec<Vec<u8>>,
+    genesis: bool,
+}
+
+/// Answers every question at once, as `answer` says; one that is not answered waits for ever.
+fn play(fetch: &mut Fetch, mut answer: impl FnMut(PublicKey, &Question) -> Option<Answer>) -> End {
+    let (mut end, mut now) = (End::default(), NOW);
+    for _ in 0..10_000 {
+        while let Some(effect) = fetch.poll() {
+            match effect {
+                FetchEffect::Ask { to, token, question } => {
+                    *end.asked.entry(to).or_default() += 1;
+                    if let Some(answer) = answer(to, &question) {
+                        fetch.answer(now, to, token, answer);
+                    }
+                }
+                FetchEffect::Keep { content, .. } => end.kept.push(content),
+                FetchEffect::Dropped { provider, why } => {
+                    end.dropped.insert(provider, why);
+                }
+                FetchEffect::Done(fetched) => end.fetched = Some(*fetched),
+                FetchEffect::Genesis => end.genesis = true,
+            }
+        }
+        match fetch.deadline() {
+            Some(at) if !fetch.is_alone() => {
+                now = now.max(at);
+                fetch.wake(now);
+            }
+            _ => return end,
+        }
+    }
+    panic!("it goes on for ever: {:?}", fetch.progress());
+}
+
+#[test]
+fn a_state_that_was_fetched_is_the_one_that_the_servers_hold_and_agreement_goes_on_from_it() {
+    let mut server = world();
+    let mut fetch = begin();
+    (1..=3).for_each(|n| fetch.up(NOW, provider(n)));
+
+    let end = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
+
+    let fetched = end.fetched.expect("everything was answered");
+    let (base, world) = fetched.open(&tools()).expect("the certified state");
+    assert_eq!(world.height(), Height(2 * SNAPSHOT_TURNS));
+    assert_eq!(base.height, world.height());
+    assert_eq!(base.roots[1], world.root());
+    let Answer::Root(root) = server.ask(Question::Root { height: world.height() }) else {
+        panic!("the server knows the root")
+    };
+    assert_eq!(root, world.root());
+    assert!(end.dropped.is_empty(), "{:?}", end.dropped);
+    assert!(!base.voice, "who fetched a state has said nothing yet");
+}
+
+#[test]
+fn a_provider_of_a_wrong_leaf_is_named_with_the_leaf_and_the_others_give_it() {
+    let mut server = world();
+    let mut fetch = begin();
+    (1..=2).for_each(|n| fetch.up(NOW, provider(n)));
+    let mut lies = 0;
+
+    let end = play(&mut fetch, |from, question| {
+        let answer = server.ask(question.clone());
+        Some(match answer {
+            Answer::Leaves(mut leaves) if from == provider(2) => {
+                lies += 1;
+                leaves[0].push(7);
+                Answer::Leaves(leaves)
+            }
+            answer => answer,
+        })
+    });
+
+    // Whoever is asked for leaves first may have given all of them, in a world as small as this.
+    if lies > 0 {
+        assert!(matches!(end.dropped[&provider(2)], Misdeed::Leaf(_)), "{:?}", end.dropped);
+    }
+    assert_eq!(end.dropped.len(), lies);
+    end.fetched.expect("the other one is honest").open(&tools()).expect("the certified state");
+}
+
+#[test]
+fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
+    type Lie = fn(Answer) -> Answer;
+    let lies: [(&str, Lie); 5] = [
+        ("does not hash", |answer| match answer {
+            Answer::Leaves(mut leaves) => {
+                leaves[0].push(1);
+                Answer::Leaves(leaves)
+            }
+            answer => answer,
+        }),
+        ("manifest", |answer| match answer {
+            Answer::SnapshotPart(mut part) => {
+                part[40] ^= 1;
+                Answer::SnapshotPart(part)
+            }
+            answer => answer,
+        }),
+        ("not the one that was decided", |answer| match answer {
+            Answer::Turn(mut turn) => {
+                turn.0.header.engine += 1;
+                Answer::Turn(turn)
+            }
+            answer => answer,
+        }),
+        ("not: ", |answer| match answer {
+            Answer::Snapshot(mut offer) => {
+                offer.header.root = Default::default();
+                Answer::Snapshot(offer)
+            }
+            answer => answer,
+        }),
+        ("another question", |answer| match answer {
+            Answer::Links(_) => Answer::Players(Vec::new()),
+            answer => answer,
+        }),
+    ];
+    for (words, lie) in lies {
+        let mut server = world();
+        let mut fetch = begin();
+        fetch.up(NOW, provider(1));
+        let end = play(&mut fetch, |_, question| Some(lie(server.ask(question.clone()))));
+        assert!(end.fetched.is_none(), "{words}");
+        assert!(end.dropped[&provider(1)].to_string().contains(words), "{:?}", end.dropped);
+        assert!(fetch.is_alone());
+        assert_eq!(fetch.progress().providers[0].2, Standing::Dropped);
+        // An honest one that comes later is enough.
+        fetch.up(NOW, provider(2));
+        let end = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
+        assert!(end.fetched.is_some(), "{words}");
+    }
+}
+
+#[test]
+fn leaves_that_are_at_hand_are_not_asked_for() {
+    let mut server = world();
+    let mut fetch = begin();
+    fetch.up(NOW, provider(1));
+    let first = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
+    assert!(!first.kept.is_empty());
+
+    let mut again = begin();
+    first.kept.into_iter().for_each(|leaf| again.have(leaf));
+    again.up(NOW, provider(1));
+    let second = play(&mut again, |_, question| {
+        assert!(!matches!(question, Question::Leaves { .. }), "all leaves are at hand");
+        Some(server.ask(question.clone()))
+    });
+    second.fetched.expect("nothing was missing").open(&tools()).expect("the certified state");
+}
+
+#[test]
+fn a_provider_that_does_not_answer_is_given_up_after_some_tries_and_one_that_goes_is_not_waited_for()
+ {
+    let mut server = world();
+    let mut fetch = begin();
+    (1..=3).for_each(|n| fetch.up(NOW, provider(n)));
+    fetch.down(NOW, provider(3));
+
+    let end =
+        play(&mut fetch, |to, question| (to == provider(1)).then(|| server.ask(question.clone())));
+
+    assert!(end.fetched.is_some());
+    assert!(!end.dropped.contains_key(&provider(3)));
+    let mut silent = begin();
+    silent.up(NOW, provider(1));
+    let end = play(&mut silent, |_, _| None);
+    assert_eq!(end.dropped[&provider(1)], Misdeed::Silent);
+    assert_eq!(end.asked[&provider(1)], SILENCES_MAX as usize);
+    assert!(ANSWER > Duration::ZERO);
+}
+
+#[test]
+fn a_state_that_is_let_go_meanwhile_is_given_up_for_the_next_and_its_leaves_are_used() {
+    let mut server = world();
+    let mut fetch = begin();
+    fetch.up(NOW, provider(1));
+    let mut moved = false;
+
+    let end = play(&mut fetch, |_, question| {
+        if matches!(question, Question::Leaves { .. }) && !moved {
+            moved = true;
+            server.run_to(10 * SNAPSHOT_TURNS + 5);
+        }
+        Some(server.ask(question.clone()))
+    });
+
+    let fetched = end.fetched.expect("a newer state is there");
+    assert!(fetched.checkpoint.height >= Height(9 * SNAPSHOT_TURNS), "{:?}", fetched.checkpoint);
+    fetched.open(&tools()).expect("the certified state");
+}
+
+#[test]
+fn a_sim_without_a_snapshot_begins_at_genesis() {
+    let mut server = Alone::begin();
+    server.run_to(5);
+    let mut fetch = begin();
+    fetch.up(NOW, provider(1));
+    let end = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
+    assert!(end.genesis && end.fetched.is_none());
+}
+
+#[test]
+fn questions_for_leaves_are_answered_within_their_bounds() {
+    let mut server = world();
+    let height = Height(2 * SNAPSHOT_TURNS);
+    let mut leaves = |leaves: Vec<u32>| server.ask(Question::Leaves { height, leaves });
+    let Answer::Leaves(two) = leaves(vec![1, 0]) else { panic!("there are two") };
+    let Answer::Leaves(one) = leaves(vec![0]) else { panic!("there is one") };
+    assert_eq!(two[1], one[0]);
+    for none in [vec![], vec![u32::MAX], vec![0; 1_025]] {
+        assert_eq!(leaves(none), Answer::Unknown);
+    }
+    assert!(wire::encode(&leaves(vec![0; 1_024])).len() < 512 * 1_024);
+}

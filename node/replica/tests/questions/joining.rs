@@ -1,0 +1,156 @@
+//! Followers that ask to be let in.
+
+use metatopia_protocol::{
+    Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
+    ServerMessage, SignedInvite, encode_client,
+};
+use metatopia_replica::{GUESTS_MAX, Guests};
+use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
+
+use super::alone::{Alone, NOON, genesis, key};
+
+const HOUR: u64 = 3_600_000;
+
+fn node(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+fn contact() -> Contact {
+    Contact { peer_id: "peer".into(), address: "/ip4/127.0.0.1/tcp/9".into() }
+}
+
+fn applicant(n: u8) -> Applicant {
+    Applicant { key: node(n).public(), contact: contact() }
+}
+
+/// A server that takes followers, and an invite of it.
+fn begin() -> (Alone, Invite) {
+    let mut server = Alone::begin();
+    server.run_to(3);
+    server.welcome(contact(), Guests::default());
+    let Answer::Turn(turn) = server.ask(Question::Turn { height: Height(2) }) else {
+        panic!("it was decided")
+    };
+    let members = genesis().validators.into_keys().map(|key| Validator { key, power: 1 });
+    let invite = Invite {
+        header: turn.0.header,
+        certificate: turn.1,
+        validators: ValidatorSet::new(members.collect(), |_| true).expect("a set"),
+        addresses: vec!["http://127.0.0.1:9".into()],
+        grant: Grant::Follow,
+        uses: 2,
+        expires: NOON.plus(HOUR),
+        issuer: key().public(),
+        nonce: 1,
+    };
+    (server, invite)
+}
+
+/// Opens a session with the node's key, and asks to be let in.
+fn join(
+    server: &mut Alone,
+    node: &SigningKey,
+    invite: SignedInvite,
+    applicant: Option<Applicant>,
+) -> Result<Contact, JoinRefusal> {
+    let client = server.client_up();
+    let Some(ServerMessage::Challenge(challenge)) = server.heard(client).pop() else {
+        panic!("a challenge comes first")
+    };
+    let hello = ClientMessage::Hello(Hello::new(&challenge, node));
+    server.client_says(client, encode_client(&hello));
+    let question = Question::Join(Box::new(JoinRequest { invite, applicant }));
+    server.client_says(client, encode_client(&ClientMessage::Ask { id: 1, question }));
+    let answers = server.heard(client).into_iter().find_map(|message| match message {
+        ServerMessage::Answer { id: 1, answer } => Some(*answer),
+        _ => None,
+    });
+    server.client_down(client);
+    match answers {
+        Some(Answer::Join(joined)) => joined,
+        other => panic!("{other:?} where a verdict belongs"),
+    }
+}
+
+fn guests(server: &Alone) -> Vec<metatopia_types::PublicKey> {
+    server.guests.iter().map(|(key, _)| key).collect()
+}
+
+#[test]
+fn an_invite_lets_in_as_many_nodes_as_it_says_and_those_again_that_came_by_it() {
+    let (mut server, invite) = begin();
+    let invite = invite.sign(&key());
+    for n in [10, 11, 10, 11] {
+        assert_eq!(join(&mut server, &node(n), invite.clone(), None), Ok(contact()));
+    }
+    assert_eq!(join(&mut server, &node(12), invite.clone(), None), Err(JoinRefusal::Used(2)));
+    let mut let_in = vec![node(10).public(), node(11).public()];
+    let_in.sort();
+    assert_eq!(guests(&server), let_in);
+
+    // What the driver keeps is enough to go on counting.
+    let kept = Guests::decode(&server.guests.encode()).expect("its own");
+    let (mut server, _) = begin();
+    server.welcome(contact(), kept);
+    assert_eq!(guests(&server), let_in);
+    assert_eq!(join(&mut server, &node(12), invite, None), Err(JoinRefusal::Used(2)));
+}
+
+#[test]
+fn what_is_no_good_invite_lets_nobody_in_and_says_why() {
+    let (mut server, good) = begin();
+    let mut refused = |invite: SignedInvite| {
+        let refusal = join(&mut server, &node(10), invite, None).expect_err("it is no good");
+        assert!(guests(&server).is_empty());
+        refusal
+    };
+    let old = Invite { expires: Millis(5), ..good.clone() };
+    assert_eq!(refused(old.sign(&key())), JoinRefusal::Expired);
+    let stranger = Invite { issuer: node(9).public(), ..good.clone() };
+    let issuer = JoinRefusal::Issuer(node(9).public());
+    assert_eq!(refused(stranger.sign(&node(9))), issuer);
+    assert_eq!(refused(good.clone().sign(&node(9))), JoinRefusal::Invalid);
+    let mut changed = good.clone().sign(&key());
+    changed.invite.uses += 1;
+    assert_eq!(refused(changed), JoinRefusal::Invalid);
+    let mut elsewhere = good;
+    elsewhere.header.sim = Default::default();
+    assert_eq!(refused(elsewhere.sign(&key())), JoinRefusal::OtherSim(Default::default()));
+}
+
+#[test]
+fn who_may_stand_by_is_shown_to_admins_and_who_may_not_is_refused() {
+    let (mut server, invite) = begin();
+    let follow = invite.clone().sign(&key());
+    let refused = join(&mut server, &node(10), follow, Some(applicant(20)));
+    assert_eq!(refused, Err(JoinRefusal::Grant));
+    let stand_by = Invite { grant: Grant::StandBy, ..invite }.sign(&key());
+    join(&mut server, &node(10), stand_by, Some(applicant(20))).expect("it is granted");
+    assert_eq!(server.ask(Question::Applicants), Answer::Applicants(vec![applicant(20)]));
+}
+
+#[test]
+fn a_server_has_room_for_so_many_followers_and_who_is_away_gives_way() {
+    let (mut server, invite) = begin();
+    let invite = Invite { uses: 1_000, ..invite }.sign(&key());
+    let most = u8::try_from(GUESTS_MAX).expect("a small number");
+    for n in 0..most {
+        join(&mut server, &node(100 + n), invite.clone(), None).expect("there is room");
+        server.peer_up(node(100 + n).public());
+    }
+    let late = join(&mut server, &node(99), invite.clone(), None);
+    assert_eq!(late, Err(JoinRefusal::Full));
+    server.peer_down(node(105).public());
+    join(&mut server, &node(99), invite, None).expect("one gave way");
+    assert_eq!(guests(&server).len(), GUESTS_MAX);
+    assert!(!guests(&server).contains(&node(105).public()));
+}
+
+#[test]
+fn without_a_welcome_nobody_is_let_in() {
+    let (_, invite) = begin();
+    let mut server = Alone::begin();
+    server.run_to(3);
+    let joined = join(&mut server, &node(10), invite.sign(&key()), None);
+    assert_eq!(joined, Err(JoinRefusal::Full));
+}

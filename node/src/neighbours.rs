@@ -1,0 +1,125 @@
+//! With whom this server keeps connections: the sim's servers, and followers that were let in.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use libp2p::{Multiaddr, PeerId, identity};
+use metatopia_replica::{Guests, Input};
+use metatopia_types::{Contact, PublicKey};
+
+use crate::lanes::LanesHandle;
+
+/// In the data directory: the followers that were let in, and how often invites were used.
+const GUESTS: &str = "followers";
+
+/// Who is to be connected, and by which name the replica knows each.
+#[derive(Debug, Default)]
+pub(crate) struct Neighbours {
+    /// The sim's servers and standbys.
+    pub(crate) contacts: BTreeMap<PublicKey, Contact>,
+    guests: BTreeMap<PublicKey, PeerId>,
+    names: BTreeMap<PeerId, PublicKey>,
+}
+
+impl Neighbours {
+    /// By which name the replica knows this peer.
+    pub(crate) fn name(&self, peer: &PeerId) -> Option<PublicKey> {
+        self.names.get(peer).copied()
+    }
+
+    pub(crate) fn set_guests(&mut self, guests: &Guests) {
+        let peer = |key: &PublicKey, stated: &str| match stated {
+            "" => peer_of(key),
+            stated => stated.parse().ok(),
+        };
+        let each = guests.iter();
+        self.guests =
+            each.filter_map(|(key, guest)| Some((key, peer(&key, &guest.peer_id)?))).collect();
+    }
+
+    /// Lets in who is to be connected and sends the others away. Servers are dialled where
+    /// `own_addresses` say, else where the sim says; guests dial. Gives everybody's name.
+    pub(crate) async fn connect(
+        &mut self,
+        lanes: &LanesHandle,
+        own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
+    ) -> &BTreeMap<PeerId, PublicKey> {
+        let mut names = BTreeMap::new();
+        for (key, contact) in &self.contacts {
+            match contact.peer_id.parse::<PeerId>() {
+                Ok(peer) if peer == lanes.local() => {}
+                Ok(peer) => {
+                    let stated = || contact.address.parse().ok().into_iter().collect();
+                    let addresses = own_addresses.get(key).cloned().unwrap_or_else(stated);
+                    lanes.allow(peer, addresses).await;
+                    names.insert(peer, *key);
+                }
+                Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
+            }
+        }
+        for (key, peer) in &self.guests {
+            if *peer != lanes.local() && !names.contains_key(peer) {
+                lanes.allow(*peer, Vec::new()).await;
+                names.insert(*peer, *key);
+            }
+        }
+        let gone: BTreeSet<PeerId> =
+            self.names.keys().filter(|peer| !names.contains_key(peer)).copied().collect();
+        for peer in gone {
+            lanes.disallow(peer).await;
+        }
+        self.names = names;
+        &self.names
+    }
+}
+
+/// The peer id that is the hash of this node key.
+fn peer_of(node_key: &PublicKey) -> Option<PeerId> {
+    let key = identity::ed25519::PublicKey::try_from_bytes(&node_key.0).ok()?;
+    Some(identity::PublicKey::from(key).to_peer_id())
+}
+
+/// The file that remembers followers.
+#[derive(Debug, Clone)]
+pub struct GuestFile(PathBuf);
+
+impl GuestFile {
+    /// The one in this data directory, which need not be there yet.
+    #[must_use]
+    pub fn at(data_dir: &Path) -> Self {
+        Self(data_dir.join(GUESTS))
+    }
+
+    /// What lets followers in, from the start on. A file that cannot be read lets in nobody that was
+    /// let in before: they come back by their invites.
+    pub(crate) fn welcome(&self, lanes: &LanesHandle) -> Input {
+        let guests = match fs::read(&self.0) {
+            Ok(bytes) => Guests::decode(&bytes).unwrap_or_else(|error| {
+                tracing::warn!(file = %self.0.display(), %error, "followers are forgotten");
+                Guests::default()
+            }),
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::warn!(file = %self.0.display(), %error, "followers are forgotten");
+                }
+                Guests::default()
+            }
+        };
+        let (peer_id, address) = (lanes.local().to_string(), lanes.address().to_string());
+        let contact = Contact { peer_id, address };
+        Input::Welcome { contact, guests: Box::new(guests) }
+    }
+
+    /// Writes them down before anybody hears of it. After a power cut the last change may be gone:
+    /// then one more node may come by the same invite.
+    pub(crate) fn keep(&self, guests: &Guests) {
+        let draft = self.0.with_extension("new");
+        let kept = fs::write(&draft, guests.encode()).and_then(|()| fs::rename(&draft, &self.0));
+        if let Err(error) = kept {
+            tracing::warn!(file = %self.0.display(), %error, "followers are not written down");
+        }
+    }
+}
