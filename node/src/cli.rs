@@ -5,10 +5,12 @@
 
 mod arguments;
 mod bench;
+mod bisect;
 mod bots;
 mod client;
 mod console;
 mod entry;
+mod evidence;
 mod exit;
 mod failure;
 mod keys;
@@ -16,9 +18,11 @@ mod log;
 mod node;
 mod order;
 mod receipt;
+mod replay;
 mod say;
 mod script;
 mod session;
+mod sources;
 mod status;
 mod up;
 
@@ -78,6 +82,15 @@ enum Command {
     Log {
         #[command(subcommand)]
         command: log::LogCommand,
+    },
+    /// Play a server's log or a capsule again, and compare every root.
+    Replay(replay::ReplayArgs),
+    /// Find the first turn, body or script, and field, in which two servers differ.
+    Bisect(bisect::BisectArgs),
+    /// Proof that a server signed two things at once.
+    Evidence {
+        #[command(subcommand)]
+        command: evidence::EvidenceCommand,
     },
     /// In which order a script got its events.
     Order {
@@ -146,6 +159,9 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Receipt(args) => wait(receipt::run(args, console)),
         Command::Bots(args) => wait(bots::run(args, console)),
         Command::Log { command } => log::run(command, console),
+        Command::Replay(args) => replay::run(&args, console),
+        Command::Bisect(args) => bisect::run(&args, console),
+        Command::Evidence { command } => evidence::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Script { command } => match command {
             script::ScriptCommand::Check(args) => script::check(&args, console),

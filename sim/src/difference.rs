@@ -1,5 +1,7 @@
 //! Finding what differs between two states, for a report that names the leaf and the field.
 
+use core::{cmp::Ordering, iter::Peekable, slice::Iter};
+
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{ActId, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Roster, wire};
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,7 +15,7 @@ use crate::{
     object::Object,
     players::Player,
     script::Script,
-    snapshot::Manifest,
+    snapshot::{LeafEntry, Manifest},
     state::{Charter, Clock, Owner},
     windows::{LaneKey, Window},
 };
@@ -23,28 +25,72 @@ use crate::{
 pub struct Difference {
     /// The leaf.
     pub key: LeafKey,
-    /// The way to the field, outermost first; empty if the leaf is missing on one side or not
-    /// understood.
+    /// Which body, script, player or the like it is about, as people call it: `object 17`. Nothing
+    /// if the leaf is about none of them.
+    pub entry: Option<String>,
+    /// The way to the field, outermost first; empty if the leaf or entry is missing on one side or
+    /// not understood.
     pub field: Vec<String>,
-    /// What the one state has there; nothing if it does not have the leaf or field.
+    /// What the one state has there; nothing if it does not have the leaf, entry or field.
     pub left: Option<String>,
     /// What the other state has there.
     pub right: Option<String>,
+    /// In so many leaves the two states differ.
+    pub leaves: u32,
+}
+
+impl core::fmt::Display for Difference {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "leaf {}", self.key)?;
+        if let Some(entry) = &self.entry {
+            write!(f, ", {entry}")?;
+        }
+        if !self.field.is_empty() {
+            write!(f, ", in {}", self.field.join(" > "))?;
+        }
+        let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "nothing".to_owned());
+        write!(f, ": `{}` and `{}`", side(&self.left), side(&self.right))?;
+        match self.leaves {
+            0 | 1 => Ok(()),
+            more => write!(f, " (and in {} more leaves)", more.saturating_sub(1)),
+        }
+    }
 }
 
 /// The first leaf, in the order of keys, that is not the same in both states.
 #[must_use]
 pub fn first_leaf(left: &Manifest, right: &Manifest) -> Option<LeafKey> {
-    let (mut a, mut b) = (left.leaves.iter().peekable(), right.leaves.iter().peekable());
-    loop {
-        match (a.peek(), b.peek()) {
-            (None, None) => return None,
-            (Some(one), Some(other)) if one == other => {
-                a.next();
-                b.next();
+    Differing::new(left, right).next()
+}
+
+/// Walks over the leaves that two states do not share, in the order of their keys.
+struct Differing<'a> {
+    left: Peekable<Iter<'a, LeafEntry>>,
+    right: Peekable<Iter<'a, LeafEntry>>,
+}
+
+impl<'a> Differing<'a> {
+    fn new(left: &'a Manifest, right: &'a Manifest) -> Self {
+        Self { left: left.leaves.iter().peekable(), right: right.leaves.iter().peekable() }
+    }
+}
+
+impl Iterator for Differing<'_> {
+    type Item = LeafKey;
+
+    fn next(&mut self) -> Option<LeafKey> {
+        loop {
+            let order = match (self.left.peek(), self.right.peek()) {
+                (None, None) => return None,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(other)) => one.key.cmp(&other.key),
+            };
+            let one = order.is_le().then(|| self.left.next()).flatten();
+            let other = order.is_ge().then(|| self.right.next()).flatten();
+            if one != other {
+                return one.or(other).map(|leaf| leaf.key.clone());
             }
-            (Some(one), Some(other)) => return Some(one.key.clone().min(other.key.clone())),
-            (Some(only), None) | (None, Some(only)) => return Some(only.key.clone()),
         }
     }
 }
@@ -53,24 +99,55 @@ pub fn first_leaf(left: &Manifest, right: &Manifest) -> Option<LeafKey> {
 pub type Contents<'a> = &'a dyn Fn(&LeafKey) -> Option<Vec<u8>>;
 
 /// The first difference of two states, each given as its manifest and a way to its leaves' content.
+/// The roots of earlier turns are a leaf too; they differ because something else did, so they are
+/// named last.
 #[must_use]
 pub fn difference(
     left: (&Manifest, Contents<'_>),
     right: (&Manifest, Contents<'_>),
 ) -> Option<Difference> {
-    let key = first_leaf(left.0, right.0)?;
-    let texts = (left.1(&key).map(|c| show(&key, &c)), right.1(&key).map(|c| show(&key, &c)));
-    let (Some(one), Some(other)) = &texts else {
-        let whole = |text: &Option<String>| text.as_ref().map(|_| "the leaf".to_owned());
-        let (left, right) = (whole(&texts.0), whole(&texts.1));
-        return Some(Difference { key, field: Vec::new(), left, right });
+    let keys: Vec<LeafKey> = Differing::new(left.0, right.0).collect();
+    let key = keys.iter().find(|key| key.0 != kinds::ROOTS).or(keys.first())?.clone();
+    let leaves = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+    let listed = |manifest: &Manifest| manifest.leaves.iter().any(|leaf| leaf.key == key);
+    let content = |(manifest, contents): (&Manifest, Contents<'_>)| {
+        listed(manifest).then(|| contents(&key)).flatten()
     };
-    let (field, left, right) = first_line(one, other);
-    Some(Difference { key, field, left, right })
+    let whole = |side: &Option<Vec<u8>>| side.as_ref().map(|_| "the leaf".to_owned());
+    let (one, other) = (content(left), content(right));
+    let (Some(a), Some(b)) = (&one, &other) else {
+        let (left, right) = (whole(&one), whole(&other));
+        return Some(Difference { key, entry: None, field: Vec::new(), left, right, leaves });
+    };
+    let (entry, (field, left, right)) = first_entry(&entries(&key, a), &entries(&key, b));
+    Some(Difference { key, entry, field, left, right, leaves })
 }
 
-/// The first line in which two texts differ, and the lines that it is nested in.
-fn first_line(one: &str, other: &str) -> (Vec<String>, Option<String>, Option<String>) {
+/// The way to a line, and the line on both sides.
+pub type Place = (Vec<String>, Option<String>, Option<String>);
+
+/// The first entry in which two leaves differ, and where in it.
+fn first_entry(left: &[Entry], right: &[Entry]) -> (Option<String>, Place) {
+    let here = |side: &[Entry], name: &Option<String>| side.iter().any(|entry| entry.name == *name);
+    let at = left.iter().zip(right).take_while(|(one, other)| one == other).count();
+    let missing = |entry: &Entry| entry.name.as_ref().map(|_| "there".to_owned());
+    match (left.get(at), right.get(at)) {
+        (Some(one), Some(other)) if one.name == other.name => {
+            (one.name.clone(), first_line(&one.text, &other.text))
+        }
+        (Some(one), other) if other.is_none() || !here(right, &one.name) => {
+            (one.name.clone(), (Vec::new(), missing(one), None))
+        }
+        (_, Some(other)) => (other.name.clone(), (Vec::new(), None, missing(other))),
+        // Two encodings of one text: there is nothing to show.
+        (_, None) => (None, (Vec::new(), None, None)),
+    }
+}
+
+/// The first line in which two texts differ, and the lines that it is nested in: of values as
+/// `{:#?}` shows them, that is the first field.
+#[must_use]
+pub fn first_line(one: &str, other: &str) -> Place {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut nesting: Vec<(usize, String)> = Vec::new();
     let (mut a, mut b) = (one.lines(), other.lines());
@@ -80,13 +157,64 @@ fn first_line(one: &str, other: &str) -> (Vec<String>, Option<String>, Option<St
         nesting.retain(|(outer, _)| *outer < deep);
         if left != right || left.is_none() {
             let trim = |line: Option<&str>| line.map(|line| line.trim().to_owned());
-            let field = nesting.into_iter().map(|(_, line)| line).collect();
+            let lines = nesting.into_iter().map(|(_, line)| line);
+            let field = lines.filter(|line| !line.is_empty()).collect();
             return (field, trim(left), trim(right));
         }
         if let Some(line) = left {
             nesting.push((deep, line.trim().trim_end_matches(['{', '(', '[']).trim().to_owned()));
         }
     }
+}
+
+/// A part of a leaf that has a name of its own, for people to read.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    name: Option<String>,
+    text: String,
+}
+
+/// What a leaf holds, entry by entry; as one entry if its kind has none.
+fn entries(key: &LeafKey, content: &[u8]) -> Vec<Entry> {
+    let kind = key.0.split('/').next().unwrap_or_default();
+    let found = match kind {
+        kinds::PLAYERS => named(content, |(key, _): &(PublicKey, Player)| format!("player {key}")),
+        kinds::HISTORIES => {
+            named(content, |(key, _): &(PublicKey, History)| format!("player {key}"))
+        }
+        kinds::WINDOWS => named(content, |((key, lane), _): &(LaneKey, Window)| {
+            format!("player {key}, lane {lane}")
+        }),
+        kinds::OWNERS => named(content, |(owner, _): &(Owner, Pool)| match owner {
+            Some(key) => format!("player {key}"),
+            None => "the sim".to_owned(),
+        }),
+        kinds::PACKAGES => named(content, |((id, n), _): &((PackageId, u32), Vec<u8>)| {
+            format!("package {id}, piece {n}")
+        }),
+        kinds::TILE => named(content, |(id, ..): &(ObjectId, Object, Body)| format!("object {id}")),
+        kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
+        _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
+            let (a, b) = contact.pair();
+            format!("contact of objects {a} and {b}")
+        }),
+        _ => None,
+    };
+    let whole = || {
+        let name = key.0.strip_prefix(kinds::SCRIPT).and_then(|rest| rest.strip_prefix('/'));
+        let name = name.map(|script| format!("script {script}"));
+        vec![Entry { name, text: show(key, content) }]
+    };
+    found.unwrap_or_else(whole)
+}
+
+fn named<T>(content: &[u8], name: impl Fn(&T) -> String) -> Option<Vec<Entry>>
+where
+    T: Serialize + DeserializeOwned + core::fmt::Debug,
+{
+    let all: Vec<T> = wire::decode(content, content.len()).ok()?;
+    let entry = |one: &T| Entry { name: Some(name(one)), text: format!("{one:#?}") };
+    Some(all.iter().map(entry).collect())
 }
 
 /// A leaf's content for people to read: what its fields hold, or its bytes.

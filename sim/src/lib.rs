@@ -12,6 +12,8 @@
 //! * The state is cut into leaves of at most 64 KiB; the root is a Merkle root over them. A
 //!   [`Manifest`] with its leaves is a snapshot, and restoring it is as good as never having
 //!   stopped. [`difference`] names the first field in which two states differ.
+//! * A [`Course`] follows decided turns and compares what they state; a [`Capsule`] holds a state and
+//!   the turns after it, for others to look for where two servers part.
 //! * Whoever can run work in parallel hands in a [`ForkJoin`]; [`Serial`] is always right.
 //!
 //! # One turn
@@ -108,8 +110,12 @@
 mod acts;
 mod applied;
 mod building;
+mod capsule;
 mod chat;
 mod checked;
+#[cfg(feature = "controls")]
+mod controls;
+mod course;
 mod difference;
 mod fork_join;
 mod founding;
@@ -147,8 +153,12 @@ mod world;
 #[doc(hidden)]
 pub use acts::Faults;
 pub use applied::{Applied, Changed, Failure, LogLine, Received, describe};
+pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict, differ};
 pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
-pub use difference::{Contents, Difference, difference, first_leaf, show};
+#[cfg(feature = "controls")]
+pub use controls::flipped;
+pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
+pub use difference::{Contents, Difference, Place, difference, first_leaf, first_line, show};
 pub use fork_join::{ForkJoin, Serial};
 pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec};
 pub use governance::Governance;

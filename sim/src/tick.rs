@@ -19,7 +19,7 @@ use crate::{
     programs::Programs,
     run::{Run, run_scripts},
     state::State,
-    watch::{Stage, Watch},
+    watch::{Probe, Stage},
 };
 
 /// The one region of this engine.
@@ -36,22 +36,25 @@ pub(crate) fn tick(
     state: &mut Arc<State>,
     programs: &Programs,
     exec: &dyn ForkJoin,
-    watch: &mut dyn Watch,
+    probe: &mut Probe<'_>,
     posts: Vec<Post>,
 ) -> Ticked {
-    watch.enter(Stage::Physics);
+    probe.enter(Stage::Physics);
     let world = Arc::make_mut(state);
     let now = world.clock.tick.plus(1);
     let leaving = steer(world, now);
     leaving.iter().for_each(|player| world.despawn(player));
     let touches = step(world);
-    watch.enter(Stage::Scripts);
+    probe.leave(Stage::Physics, now, world);
+    probe.enter(Stage::Scripts);
     deliver(world, programs, now, posts, &touches);
     let mut runs = run_scripts(state, programs, exec);
-    watch.enter(Stage::Merge);
+    probe.leave(Stage::Scripts, now, state);
+    probe.enter(Stage::Merge);
     let world = Arc::make_mut(state);
     let chat = merge(world, programs, &mut runs);
     world.clock.tick = now;
+    probe.leave(Stage::Merge, now, world);
     Ticked { chat, runs }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     programs::Programs,
     state::State,
     tick::{Ticked, tick},
-    watch::{Stage, Watch},
+    watch::{Probe, Stage, Watch},
     windows::LaneWindows,
 };
 
@@ -120,7 +120,8 @@ impl World {
         self.apply_watched(turn, exec, &mut ())
     }
 
-    /// As [`World::apply`], with somebody who is told when each stage begins.
+    /// As [`World::apply`], with somebody who is told when each stage begins, and if they want to what
+    /// state it left.
     ///
     /// # Panics
     /// As [`World::apply`].
@@ -130,16 +131,18 @@ impl World {
         exec: &dyn ForkJoin,
         watch: &mut dyn Watch,
     ) -> Applied {
-        watch.enter(Stage::Acts);
+        let mut probe = Probe::new(watch, &self.leaves);
+        probe.enter(Stage::Acts);
         let (outcomes, brought) = self.hear(turn);
+        probe.leave(Stage::Acts, self.tick(), &self.state);
         let mut report = Report { chat: brought.chat, ..Report::default() };
         let mut posts = brought.posts;
         for _ in 0..self.state.charter.parameters.ticks_per_turn {
             let posts = core::mem::take(&mut posts);
-            let ticked = tick(&mut self.state, &self.programs, exec, watch, posts);
+            let ticked = tick(&mut self.state, &self.programs, exec, &mut probe, posts);
             report.add(&self.state, ticked);
         }
-        watch.enter(Stage::Leaves);
+        probe.enter(Stage::Leaves);
         let root = self.leaves.refresh(Arc::make_mut(&mut self.state));
         Applied {
             height: self.height(),

@@ -27,7 +27,6 @@
 #![deny(unsafe_code)]
 
 pub mod abi;
-mod capsule;
 mod fault;
 pub mod keys;
 mod predict;
@@ -35,8 +34,8 @@ mod prover;
 mod replica;
 mod trust;
 
-pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict};
 pub use fault::Fault;
+pub use metatopia_sim::{Capsule, CapsuleError, Verdict};
 pub use predict::{Change, NEAR_MAX, Path, Step, TICKS_MAX, Walk};
 pub use prover::{Difference, Drawn, DrawnBody, ProofEvent, Prover, Sameness};
 pub use replica::{Begin, Followed, Phase, Replica, Status, Want};

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use metatopia_client::{Distrust, LightClient};
 use metatopia_protocol::{Answer, Link, ServerMessage, SnapshotOffer, decode_server};
-use metatopia_sim::{Tools, World};
+use metatopia_sim::{Capsule, Tools, World};
 use metatopia_types::{Certificate, Ed25519, Height, Turn};
 
 pub use self::status::{Followed, Phase, Status, Want};
 use self::{download::Download, follower::Follower};
-use crate::{Capsule, Fault, Trust};
+use crate::{Fault, Trust};
 
 /// Where a replica begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,6 +28,12 @@ impl Console {
         }
     }
 
+    /// For tests: as for scripts, without colours.
+    #[cfg(test)]
+    pub(crate) const fn quiet() -> Self {
+        Self { json: true, color: false, error_color: false }
+    }
+
     pub(crate) const fn is_json(&self) -> bool {
         self.json
     }

@@ -1,8 +1,8 @@
 //! `log verify`: is what servers have written what was agreed on? Offline, and read-only.
 
 mod before;
-mod replay;
-mod server;
+pub(super) mod replay;
+pub(super) mod server;
 
 use std::{
     fmt, fs,
@@ -114,7 +114,7 @@ fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
     for dir in &servers {
         console.note(&format!("verifying {}", dir.display()));
         let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
-        let checked = verify(dir, &genesis)?;
+        let checked = verify(dir, &genesis, &mut ())?;
         let verdict = verdict(dir, &checked);
         console.show(&verdict)?;
         match &verdict.error {
@@ -144,7 +144,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
         sim: checked.sim.map(|sim| sim.to_string()),
         ok: checked.wrong.is_none(),
         height: if checked.wrong.is_some() { sound + 1 } else { sound },
-        root: checked.root.map(|root| root.to_string()),
+        root: checked.world.as_ref().map(|world| world.root().to_string()),
         acts: checked.acts,
         records: checked.records,
         torn_bytes: checked.torn_bytes,
@@ -153,7 +153,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
 }
 
 /// `dir` itself, or the data directories in it, by name.
-fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let identity = FileName::IDENTITY.name();
     if dir.join(&identity).exists() {
         return Ok(vec![dir.to_owned()]);
@@ -190,5 +190,7 @@ fn split(chains: &[(String, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
     })
 }
 
+#[cfg(test)]
+pub(super) mod fixture;
 #[cfg(test)]
 mod tests;

@@ -201,3 +201,44 @@ fn a_report_names_the_first_leaf_and_field_that_differ() {
     assert_eq!(found.right.as_deref(), Some("color: 11259375,"));
     assert!(found.field.iter().any(|line| line.starts_with("look: Look")), "{found:?}");
 }
+
+#[test]
+fn what_differs_is_named_by_its_entry_and_roots_come_last() {
+    let (mut one, mut other) = (lively(), lively());
+    for yard in [&mut one, &mut other] {
+        yard.login(1);
+        yard.play();
+    }
+    // Another history with the same state but for the roots before it, and one object.
+    let tile = |world: &World| {
+        let leaves = world.manifest().leaves;
+        leaves.into_iter().find(|leaf| leaf.key.0.starts_with("tile/")).expect("a tile").key
+    };
+    let key = tile(&one.world);
+    let manifest = |world: &World, key: &str| {
+        let mut manifest = world.manifest();
+        let leaf = manifest.leaves.iter_mut().find(|leaf| leaf.key.0 == key).expect("there");
+        leaf.hash.0[0] ^= 1;
+        manifest
+    };
+    let (left, mut right) = (one.world.manifest(), manifest(&other.world, &key.0));
+    let roots = manifest(&other.world, "roots");
+    let changed = roots.leaves.iter().find(|leaf| leaf.key.0 == "roots").expect("there").clone();
+    let place = right.leaves.iter().position(|leaf| leaf.key.0 == "roots").expect("there");
+    right.leaves[place] = changed;
+    let content = one.world.leaf(&key).expect("a tile");
+    // The last bit of a body is one of its numbers.
+    let mut flipped = content.clone();
+    *flipped.last_mut().expect("not empty") ^= 1;
+
+    let found =
+        difference((&left, &|_| Some(content.clone())), (&right, &|_| Some(flipped.clone())))
+            .expect("they differ");
+
+    assert_eq!((&found.key, found.leaves), (&key, 2));
+    let entry = found.entry.as_deref().unwrap_or_default();
+    assert!(entry.starts_with("object "), "{found:?}");
+    assert!(found.field.iter().any(|line| line.starts_with("Body")), "{found:?}");
+    assert_ne!(found.left, found.right);
+    assert_eq!(first_leaf(&left, &right).expect("they differ").0, "roots");
+}

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use metatopia_sim::{ENGINE, Serial, World};
+use metatopia_sim::{Capsule, ENGINE, Serial, World};
 use metatopia_types::{Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
 
 use super::{Decided, tail::Tail};
-use crate::{Capsule, Fault};
+use crate::Fault;
 
 /// After this height, the own root and the one that a certified header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ impl Follower {
     }
 
     pub(crate) fn capsule(&self, genesis: &[u8]) -> Capsule {
-        self.tail.capsule(genesis)
+        // The own state is of interest where it is another one than everybody's.
+        let end = self.mismatch.map(|_| self.world.snapshot());
+        self.tail.capsule(genesis, end)
     }
 
     /// Applies turns that follow on the world; those that it has are passed over.
@@ -123,13 +125,13 @@ impl Follower {
         }
         self.compare(&turn);
         if self.mismatch.is_some() {
-            self.tail.push(turn, certificate);
+            self.tail.push(turn, certificate, None);
             return Ok(());
         }
         self.world.apply(&turn, &Serial);
         self.roots.push_back((self.world.height(), self.world.root()));
         self.last = Some(turn.id());
-        self.tail.push(turn, certificate);
+        self.tail.push(turn, certificate, Some(self.world.root()));
         self.tail.cut(&self.world, self.checked.map(|checked| checked.of));
         Ok(())
     }

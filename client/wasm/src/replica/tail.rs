@@ -1,10 +1,9 @@
 //! What a capsule is made of: a state, and the turns after it.
 
-use metatopia_sim::World;
+use metatopia_sim::{Capsule, World};
 use metatopia_types::{Certificate, Height, Root, Turn, wire};
 
 use super::Decided;
-use crate::Capsule;
 
 /// Turns after which a newer state takes the old one's place: half a minute.
 pub(super) const TAIL_TURNS: u64 = 600;
@@ -31,6 +30,8 @@ impl Kept {
 pub(super) struct Tail {
     base: Kept,
     turns: Vec<Decided>,
+    /// Own roots after these turns; the last one was not applied if it showed a mismatch.
+    roots: Vec<Root>,
     bytes: usize,
     /// Takes the base's place once its root was compared.
     next: Option<Kept>,
@@ -38,12 +39,14 @@ pub(super) struct Tail {
 
 impl Tail {
     pub(super) fn new(world: &World) -> Self {
-        Self { base: Kept::of(world), turns: Vec::new(), bytes: 0, next: None }
+        Self { base: Kept::of(world), turns: Vec::new(), roots: Vec::new(), bytes: 0, next: None }
     }
 
-    pub(super) fn push(&mut self, turn: Turn, certificate: Certificate) {
+    /// The next turn, and the own root after it if it was applied.
+    pub(super) fn push(&mut self, turn: Turn, certificate: Certificate, root: Option<Root>) {
         self.bytes = self.bytes.saturating_add(length(&turn));
         self.turns.push((turn, certificate));
+        self.roots.extend(root);
     }
 
     /// Lets old turns go; `checked` is the newest height whose root was compared.
@@ -53,18 +56,24 @@ impl Tail {
             self.next = Some(Kept::of(world));
         }
         if let Some(base) = self.next.take_if(|next| checked >= Some(next.height)) {
-            self.turns.retain(|(turn, _)| turn.header.height > base.height);
+            let before = self.turns.iter();
+            let before = before.take_while(|(turn, _)| turn.header.height <= base.height).count();
+            self.turns.drain(..before);
+            self.roots.drain(..before.min(self.roots.len()));
             self.bytes = self.turns.iter().map(|(turn, _)| length(turn)).sum();
             self.base = base;
         }
     }
 
-    pub(super) fn capsule(&self, genesis: &[u8]) -> Capsule {
+    /// `end` is the own state after the last of the roots, if it is to be looked at.
+    pub(super) fn capsule(&self, genesis: &[u8], end: Option<Vec<u8>>) -> Capsule {
         Capsule {
             genesis: genesis.to_vec(),
             root: self.base.root,
             snapshot: self.base.snapshot.clone(),
             turns: self.turns.clone(),
+            roots: self.roots.clone(),
+            end,
         }
     }
 }

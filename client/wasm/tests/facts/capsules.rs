@@ -1,9 +1,16 @@
 //! Capsules, with which anybody can see who is right.
 
-use metatopia_types::{Height, limits::ROOT_LAG};
+use std::sync::Arc;
+
+use metatopia_sim::Tools;
+use metatopia_types::{Ed25519, Height, limits::ROOT_LAG};
 use metatopia_wasm::{Begin, Capsule, CapsuleError, Verdict};
 
 use crate::golden::{Node, decided, other_roots_from, replica};
+
+fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
 
 #[test]
 fn a_mismatch_is_found_again_by_whoever_replays_the_capsule() {
@@ -12,7 +19,7 @@ fn a_mismatch_is_found_again_by_whoever_replays_the_capsule() {
 
     let capsule = Capsule::decode(&replica.capsule().encode()).unwrap();
 
-    let Verdict::Differs { of, own, stated } = capsule.replay().unwrap() else {
+    let Verdict::Differs { of, own, stated } = capsule.replay(&tools()).unwrap() else {
         panic!("the roots differ")
     };
     assert_eq!(of, Height(31 - ROOT_LAG));
@@ -24,7 +31,7 @@ fn a_mismatch_is_found_again_by_whoever_replays_the_capsule() {
 fn a_capsule_of_an_honest_sim_replays_to_the_same_roots() {
     let mut replica = replica(Begin::Genesis);
     Node::new(decided(50)).lead(&mut replica);
-    let verdict = replica.capsule().replay().unwrap();
+    let verdict = replica.capsule().replay(&tools()).unwrap();
     assert_eq!(verdict, Verdict::Same { compared: Some(Height(50 - ROOT_LAG)) });
 }
 
@@ -37,11 +44,11 @@ fn what_is_no_capsule_is_refused() {
     assert!(matches!(Capsule::decode(b"x"), Err(CapsuleError::Decode(_))));
     let mut other = good.clone();
     other.root.0.0[0] ^= 1;
-    assert!(matches!(other.replay(), Err(CapsuleError::State(_))));
+    assert!(matches!(other.replay(&tools()), Err(CapsuleError::State(_))));
     let mut other = good.clone();
     other.genesis.clear();
-    assert!(matches!(other.replay(), Err(CapsuleError::Genesis(_))));
+    assert!(matches!(other.replay(&tools()), Err(CapsuleError::Genesis(_))));
     let mut other = good;
     other.turns.remove(0);
-    assert!(matches!(other.replay(), Err(CapsuleError::Turns(_))));
+    assert!(matches!(other.replay(&tools()), Err(CapsuleError::Turns { .. })));
 }

@@ -1,28 +1,32 @@
 //! One server's data directory, from its first byte to its last.
 
-use std::{fs, path::Path, thread};
+use std::{fs, ops::ControlFlow, path::Path, thread};
 
 use metatopia_consensus::Record;
-use metatopia_sim::{ForkJoin, Genesis};
+use metatopia_sim::{ForkJoin, Genesis, World};
 use metatopia_store::{FileName, IdentityError, ReadDisk, Scan, ScanError, read_identity, scan};
-use metatopia_types::{HeaderId, PublicKey, Root, SimId};
+use metatopia_types::{HeaderId, PublicKey, SimId};
 
-use super::{before::Before, replay::Replay};
+use super::{
+    before::Before,
+    replay::{Onlooker, Replay},
+};
 use crate::{applier::Pool, cli::Failure, disk::DataDirectory, storage::AGREEMENT};
 
 /// What a data directory holds.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
-    pub(super) server: Option<PublicKey>,
-    pub(super) sim: Option<SimId>,
+pub(in crate::cli) struct Checked {
+    pub(in crate::cli) server: Option<PublicKey>,
+    pub(in crate::cli) sim: Option<SimId>,
     /// The turns that are in order, from height 1.
-    pub(super) turns: Vec<HeaderId>,
-    pub(super) root: Option<Root>,
-    pub(super) acts: u64,
-    pub(super) records: u64,
-    pub(super) torn_bytes: u64,
+    pub(in crate::cli) turns: Vec<HeaderId>,
+    /// The state after the last of them.
+    pub(in crate::cli) world: Option<World>,
+    pub(in crate::cli) acts: u64,
+    pub(in crate::cli) records: u64,
+    pub(in crate::cli) torn_bytes: u64,
     /// What is wrong first, if anything is.
-    pub(super) wrong: Option<String>,
+    pub(in crate::cli) wrong: Option<String>,
 }
 
 impl Checked {
@@ -33,11 +37,16 @@ impl Checked {
     }
 }
 
-/// Verifies a data directory. What is wrong in it is a result, not a failure.
+/// Verifies a data directory, as far as the onlooker wants. What is wrong in it is a result, not a
+/// failure.
 ///
 /// # Errors
 /// When it cannot be read, or the genesis is missing.
-pub(super) fn verify(dir: &Path, genesis: &Path) -> Result<Checked, Failure> {
+pub(in crate::cli) fn verify(
+    dir: &Path,
+    genesis: &Path,
+    onlooker: &mut dyn Onlooker,
+) -> Result<Checked, Failure> {
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
     let mut checked = Checked::default();
     let identity = match read_identity(&disk) {
@@ -56,10 +65,10 @@ pub(super) fn verify(dir: &Path, genesis: &Path) -> Result<Checked, Failure> {
         Ok(replay) => replay,
         Err(error) => return Ok(checked.wrong(error)),
     };
-    let threads = thread::available_parallelism().map_or(1, Into::into);
-    let pool = Pool::new(threads).map_err(|error| Failure::failed(error.to_string()))?;
+    let pool = pool()?;
+    let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker };
     let played = match scan(&disk, identity.sim) {
-        Ok(scanned) => play(&scanned, &disk, &mut replay, &pool, &mut checked),
+        Ok(scanned) => playing.play(&scanned, &disk, &mut checked),
         Err(error) => {
             let Some((file, offset)) = place(&error) else {
                 return Err(Failure::failed(error.to_string()));
@@ -68,11 +77,11 @@ pub(super) fn verify(dir: &Path, genesis: &Path) -> Result<Checked, Failure> {
             let before = Before { disk: &disk, file, offset };
             let played = scan(&before, identity.sim).map_err(|error| error.to_string());
             played
-                .and_then(|scanned| play(&scanned, &before, &mut replay, &pool, &mut checked))
+                .and_then(|scanned| playing.play(&scanned, &before, &mut checked))
                 .and(Err(error.to_string()))
         }
     };
-    (checked.root, checked.acts) = (Some(replay.root()), replay.acts());
+    (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
     checked.turns = replay.into_decided();
     Ok(match played {
         Ok(()) => checked,
@@ -80,25 +89,43 @@ pub(super) fn verify(dir: &Path, genesis: &Path) -> Result<Checked, Failure> {
     })
 }
 
-fn play(
-    scanned: &Scan,
-    disk: &dyn ReadDisk,
-    replay: &mut Replay,
-    exec: &dyn ForkJoin,
-    checked: &mut Checked,
-) -> Result<(), String> {
-    checked.records = scanned.index.records();
-    checked.torn_bytes = scanned.tail.map_or(0, |tail| tail.bytes);
-    for record in scanned.index.iter(disk) {
-        let record = record.map_err(|error| error.to_string())?;
-        if record.kind != AGREEMENT {
-            return Err(format!("a record of kind {}, which is not known", record.kind));
+/// Threads for scripts, as many as this machine has.
+pub(in crate::cli) fn pool() -> Result<Pool, Failure> {
+    let threads = thread::available_parallelism().map_or(1, Into::into);
+    Pool::new(threads).map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// A log being played, and who looks on.
+struct Playing<'a> {
+    replay: &'a mut Replay,
+    exec: &'a dyn ForkJoin,
+    onlooker: &'a mut dyn Onlooker,
+}
+
+impl Playing<'_> {
+    fn play(
+        &mut self,
+        scanned: &Scan,
+        disk: &dyn ReadDisk,
+        checked: &mut Checked,
+    ) -> Result<(), String> {
+        checked.records = scanned.index.records();
+        checked.torn_bytes = scanned.tail.map_or(0, |tail| tail.bytes);
+        for record in scanned.index.iter(disk) {
+            let record = record.map_err(|error| error.to_string())?;
+            if record.kind != AGREEMENT {
+                return Err(format!("a record of kind {}, which is not known", record.kind));
+            }
+            let decoded = Record::decode(&record.payload)
+                .map_err(|error| format!("a record at {}: {error}", record.position))?;
+            let taken = self.replay.take(decoded, self.exec, self.onlooker);
+            match taken.map_err(|wrong| wrong.to_string())? {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(()) => return Ok(()),
+            }
         }
-        let decoded = Record::decode(&record.payload)
-            .map_err(|error| format!("a record at {}: {error}", record.position))?;
-        replay.take(decoded, exec).map_err(|wrong| wrong.to_string())?;
+        Ok(())
     }
-    Ok(())
 }
 
 /// Where the damage begins; nothing when the disk itself fails.
@@ -112,7 +139,7 @@ fn place(error: &ScanError) -> Option<(FileName, u64)> {
     }
 }
 
-fn read_genesis(path: &Path) -> Result<Genesis, Failure> {
+pub(in crate::cli) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {
     let name = path.display();
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::not_found(format!("there is no genesis {name}"))

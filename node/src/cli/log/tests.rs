@@ -1,16 +1,15 @@
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use metatopia_consensus::Record;
-use metatopia_scenarios::plaza;
-use metatopia_sim::{ENGINE, Genesis, Tools, World};
-use metatopia_store::{Identity, Opening, Store};
-use metatopia_types::{
-    Act, Body, Certificate, Contact, Digest, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
-    Root, Round, Seq, Sign as _, SigningKey, Turn,
-};
+use metatopia_sim::Unsound;
+use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
 
-use super::{replay::Wrong, *};
-use crate::{disk::RealDisk, storage::AGREEMENT};
+use super::{
+    fixture::{Kept, TURNS, certificate, decided_records, genesis, server_key},
+    replay::Wrong,
+    *,
+};
+use metatopia_types::Sign as _;
 
 fn chain(name: &str, turns: &[u8]) -> (String, Vec<HeaderId>) {
     (name.to_owned(), turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect())
@@ -38,120 +37,15 @@ fn an_empty_place_holds_no_servers() {
     fs::remove_dir(&dir).unwrap();
 }
 
-/// A data directory with some turns of the plaza, as a server would have written it.
-struct Kept {
-    dir: PathBuf,
+trait Verified {
+    fn verify(&self) -> Verdict;
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _absent = fs::remove_dir_all(&self.dir);
-    }
-}
-
-const TURNS: usize = 24;
-
-impl Kept {
-    fn write(name: &str, records: &[Record]) -> Self {
-        let dir =
-            std::env::temp_dir().join(format!("metatopia-kept-{name}-{}", std::process::id()));
-        let _absent = fs::remove_dir_all(&dir);
-        fs::create_dir(&dir).unwrap();
-        let own = genesis();
-        fs::write(dir.join(GENESIS), own.encode()).unwrap();
-        let identity = Identity { sim: own.id(), server: server_key(0).public() };
-        let disk = RealDisk::open(&dir).unwrap();
-        let mut store = Store::open(disk, Opening::new(identity)).unwrap().store;
-        for record in records {
-            let tag = match record {
-                Record::Decided(certificate) => Some(certificate.height.0),
-                _ => None,
-            };
-            store.append(AGREEMENT, tag, &record.encode()).unwrap();
-            // Before anything relies on it, as a server does.
-            store.sync().unwrap();
-        }
-        Self { dir }
-    }
-
+impl Verified for Kept {
     fn verify(&self) -> Verdict {
-        let checked = verify(&self.dir, &self.dir.join(GENESIS)).unwrap();
+        let checked = verify(&self.dir, &self.dir.join(GENESIS), &mut ()).unwrap();
         verdict(&self.dir, &checked)
     }
-
-    fn segment(&self) -> PathBuf {
-        self.dir.join(FileName::segment(0).to_string())
-    }
-}
-
-fn certificate(turn: &Turn, signers: std::ops::Range<u8>) -> Certificate {
-    let mut certificate = Certificate {
-        height: turn.header.height,
-        round: Round(0),
-        header: turn.id(),
-        signatures: Vec::new(),
-    };
-    for key in signers.map(server_key) {
-        let vote = certificate.vote(key.public()).sign_bytes(turn.header.sim);
-        certificate.signatures.push((key.public(), key.sign(&vote)));
-    }
-    certificate
-}
-
-fn server_key(index: u8) -> SigningKey {
-    SigningKey::from_seed([200 + index; 32])
-}
-
-fn genesis() -> Genesis {
-    let validators = (0..4).map(|n| (server_key(n).public(), Contact::default())).collect();
-    plaza::genesis(validators, BTreeSet::new())
-}
-
-/// The next turn of a world, as an honest proposer builds it; somebody logs in at height 3.
-fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
-    let (sim, height) = (world.sim(), world.height().plus(1));
-    let visitor = SigningKey::from_seed([1; 32]);
-    let act = Act::Login { name: "Ada".into(), look: Look::default() };
-    let (author, lane, seq, last_valid) = (visitor.public(), Lane(1), Seq(1), Height(100));
-    let login = Envelope { sim, author, lane, seq, last_valid, act };
-    let acts = if height == Height(3) { vec![login.sign(&visitor)] } else { Vec::new() };
-    let body = Body::new(acts, Vec::new()).unwrap();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-    let set = |height| world.validators(height).unwrap();
-    let header = Header {
-        sim,
-        engine: ENGINE,
-        height,
-        previous: before.map(Turn::id).unwrap_or_default(),
-        proposer: set(height).proposer(height, Round(0)),
-        round: Round(0),
-        time: Millis(1_000 + 50 * height.0),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
-        root: lagging,
-        validators: set(height).id(),
-        next_validators: set(height.plus(1)).id(),
-    };
-    Turn { header, body }
-}
-
-/// Turns of the plaza, each decided by three of four.
-fn decided_records() -> Vec<Record> {
-    let mut world = World::genesis(&genesis(), &Tools::new(Arc::new(Ed25519))).unwrap();
-    // The root after the turn before, and the one before that: headers state the older one.
-    let mut roots = [world.root(); 2];
-    let (mut records, mut last) = (Vec::new(), None);
-    for _ in 0..TURNS {
-        let turn = next_turn(&world, last.as_ref(), roots[0]);
-        world.apply(&turn, &Serial);
-        roots = [roots[1], world.root()];
-        records.push(Record::Turn(Arc::new(turn.clone())));
-        records.push(Record::Decided(certificate(&turn, 0..3)));
-        last = Some(turn);
-    }
-    records
 }
 
 /// Those records with the turn of a height changed before it is decided.
@@ -214,13 +108,13 @@ fn another_history_is_wrong_at_its_first_height_though_a_quorum_signed_it() {
     assert!(root.1.contains("states root 000"), "{}", root.1);
 
     let previous = wrong("previous", changed(5, |turn| turn.header.previous = HeaderId::default()));
-    assert_eq!(previous, (5, Wrong::Header("another turn before it").to_string()));
+    assert_eq!(previous, (5, Unsound::Header("another turn before it").to_string()));
 
     let body = wrong("body", changed(3, |turn| turn.body = Body::default()));
-    assert_eq!(body, (3, Wrong::OtherBody.to_string()));
+    assert_eq!(body, (3, Unsound::OtherBody.to_string()));
 
     let time = wrong("time", changed(6, |turn| turn.header.time = Millis(1)));
-    assert_eq!(time, (6, Wrong::Header("a time that is not after the turn before").to_string()));
+    assert_eq!(time, (6, Unsound::Header("a time that is not after the turn before").to_string()));
 }
 
 #[test]

@@ -1,0 +1,180 @@
+//! The search: by turns and roots first, then by playing turns again up to the first root that is
+//! not the same, and looking into both states.
+
+use metatopia_sim::{Course, World, differ, first_line};
+use metatopia_types::{Height, Root, limits::ROOT_LAG};
+
+use super::{Parting, What, side::Side};
+use crate::cli::{console::Console, failure::Failure, log::server::pool};
+
+/// Turns between two words of progress.
+const WORD_TURNS: u64 = 1_000;
+
+/// Two histories of one sim.
+pub(super) struct Search<'a> {
+    pub(super) a: &'a Side,
+    pub(super) b: &'a Side,
+    pub(super) console: Console,
+}
+
+impl Search<'_> {
+    fn sides(&self) -> [&Side; 2] {
+        [self.a, self.b]
+    }
+
+    /// The first and the last height that both have a turn or a root of.
+    pub(super) fn common(&self) -> Result<(Height, Height), Failure> {
+        let roots = self.a.roots.keys().filter(|height| self.b.roots.contains_key(*height));
+        let turns = self.a.turns.keys().filter(|height| self.b.turns.contains_key(*height));
+        let all = roots.chain(turns).copied();
+        let (first, last) = (all.clone().min(), all.max());
+        first.zip(last).ok_or_else(|| {
+            let names = (&self.a.name, &self.b.name);
+            Failure::usage(format!("{} and {} have no height in common", names.0, names.1))
+        })
+    }
+
+    /// The first difference, if there is any.
+    pub(super) fn run(&self) -> Result<Option<Parting>, Failure> {
+        let (a, b) = (self.a, self.b);
+        let others = |theirs: &Height| b.turns.get(theirs).copied();
+        let turn = a.turns.iter().find(|(height, id)| others(height).is_some_and(|o| o != **id));
+        let others = |theirs: &Height| b.roots.get(theirs).copied();
+        let root =
+            a.roots.iter().find(|(height, root)| others(height).is_some_and(|o| o != **root));
+        match (turn.map(|(height, _)| *height), root.map(|(height, _)| *height)) {
+            (None, None) => Ok(None),
+            (Some(turn), root) if root.is_none_or(|root| turn <= root) => {
+                self.turns(turn).map(Some)
+            }
+            (_, Some(root)) => self.states(root).map(Some),
+            (Some(turn), None) => self.turns(turn).map(Some),
+        }
+    }
+
+    /// Two turns were decided at one height.
+    fn turns(&self, height: Height) -> Result<Parting, Failure> {
+        let header = |side: &Side| -> Result<Option<String>, Failure> {
+            let decision = side.decided(height)?.next().filter(|found| found.height() == height);
+            Ok(decision.map(|found| format!("{:#?}", found.turn.header)))
+        };
+        let (one, other) = (header(self.a)?, header(self.b)?);
+        let (field, left, right) = match (&one, &other) {
+            (Some(one), Some(other)) => first_line(one, other),
+            _ => Default::default(),
+        };
+        let what = Some(What::Turn);
+        Ok(Parting { what, height: height.0, field, left, right, ..Parting::default() })
+    }
+
+    /// The states after the turn of this height have two roots.
+    fn states(&self, height: Height) -> Result<Parting, Failure> {
+        let root = |side: &Side| side.roots.get(&height).map(Root::to_string).unwrap_or_default();
+        let mut parting = Parting {
+            what: Some(What::State),
+            height: height.0,
+            roots: Some([root(self.a), root(self.b)]),
+            certified: self.certified(height)?.map(|root| root.to_string()),
+            ..Parting::default()
+        };
+        let mut course = self.course(height)?;
+        let newest = self.sides().into_iter().filter_map(|side| side.kept().next_back()).max();
+        let last = newest.unwrap_or(height).max(height);
+        let pool = pool()?;
+        for at in (height.0..=last.0).map(Height) {
+            if let Some((side, playing)) = &mut course {
+                let due = side.decided(at)?.next().filter(|found| found.height() == at);
+                match due {
+                    Some(decision) => drop(playing.follow(&decision.turn, &pool, &mut ())),
+                    None => course = None,
+                }
+            }
+            let played = course.as_ref().map(|(_, playing)| playing.world());
+            if at == height
+                && let Some(world) = played
+            {
+                let ticks = u64::from(world.parameters().ticks_per_turn);
+                let last = world.tick().0;
+                parting.ticks = Some([last.saturating_sub(ticks).saturating_add(1), last]);
+            }
+            if let (Some(one), Some(other)) = (state(self.a, at, played), state(self.b, at, played))
+                && let Some(found) = differ(&one, &other)
+            {
+                parting.compared_at = Some(at.0);
+                parting.leaf = Some(found.key.to_string());
+                (parting.entry, parting.field) = (found.entry, found.field);
+                (parting.left, parting.right) = (found.left, found.right);
+                parting.leaves = Some(found.leaves);
+                break;
+            }
+        }
+        Ok(parting)
+    }
+
+    /// The root that a decided header states.
+    fn certified(&self, of: Height) -> Result<Option<Root>, Failure> {
+        let stated = of.plus(ROOT_LAG);
+        for side in self.sides() {
+            let found = side.decided(stated)?.next().filter(|found| found.height() == stated);
+            if let Some(decision) = found {
+                return Ok(Some(decision.turn.header.root));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The turns up to the one before `height`, played from the newest state before it that both
+    /// agree on; nothing if there is none.
+    fn course(&self, height: Height) -> Result<Option<(&Side, Course)>, Failure> {
+        let Some(target) = height.minus(1) else {
+            return Ok(None);
+        };
+        let mut kept: Vec<(Height, &Side)> = Vec::new();
+        for side in self.sides() {
+            let before = side.kept().filter(|at| *at <= target);
+            kept.extend(before.map(|at| (at, side)));
+        }
+        kept.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        for (from, keeper) in kept {
+            let holder = self.sides().into_iter().find(|side| side.holds(from, height));
+            let Some((side, world)) = holder.zip(keeper.state(from)) else {
+                continue;
+            };
+            // A state that is not what was noted is of no use, whatever became of it.
+            let noted = self.sides().map(|side| side.roots.get(&from).copied());
+            if noted.into_iter().flatten().any(|root| root != world.root()) {
+                continue;
+            }
+            return self.play(side, world, target).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn play<'s>(
+        &self,
+        side: &'s Side,
+        world: World,
+        target: Height,
+    ) -> Result<(&'s Side, Course), Failure> {
+        let (pool, from) = (pool()?, world.height());
+        let mut course = Course::new(world);
+        for decision in side.decided(from.plus(1))? {
+            let height = decision.height();
+            if height > target {
+                break;
+            }
+            course.follow(&decision.turn, &pool, &mut ());
+            if height.0.is_multiple_of(WORD_TURNS) {
+                self.console.note(&format!("played to turn {height} of {target}"));
+            }
+        }
+        Ok((side, course))
+    }
+}
+
+/// The state that a side had: what was played, if that is what it came to; else what it kept.
+fn state(side: &Side, at: Height, played: Option<&World>) -> Option<World> {
+    let own = side.roots.get(&at);
+    let same = played.filter(|world| own == Some(&world.root()));
+    same.cloned().or_else(|| side.state(at).filter(|world| own == Some(&world.root())))
+}

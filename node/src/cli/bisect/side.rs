@@ -1,0 +1,193 @@
+//! One of two histories that are compared: what was decided there, what its owner came to, and which
+//! of its states are still there to be looked at.
+
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+
+use metatopia_consensus::{Decision, Record};
+use metatopia_replica::{decisions, decode_snapshot, payloads_after};
+use metatopia_sim::{Capsule, ENGINE, Genesis, Tools, World};
+use metatopia_store::{LogIndex, list_snapshots, load_snapshot, scan};
+use metatopia_types::{Ed25519, HeaderId, Height, Root, SimId};
+
+use crate::{
+    cli::{
+        failure::Failure,
+        log::server::read_genesis,
+        sources::{Source, only_directory},
+        up::world::GENESIS,
+    },
+    disk::DataDirectory,
+    storage::AGREEMENT,
+};
+
+/// See the module.
+pub(super) struct Side {
+    /// What it is called on the command line.
+    pub(super) name: String,
+    pub(super) sim: SimId,
+    /// The decided turns.
+    pub(super) turns: BTreeMap<Height, HeaderId>,
+    /// The roots that its owner came to.
+    pub(super) roots: BTreeMap<Height, Root>,
+    /// The heights whose states are kept.
+    kept: BTreeMap<Height, Kept>,
+    place: Place,
+}
+
+/// Where a state is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// It follows from the genesis.
+    Genesis,
+    /// In a snapshot file.
+    Snapshot(Root),
+    /// At the beginning of the capsule.
+    Begin,
+    /// At its end.
+    End,
+}
+
+/// Where turns and states are.
+enum Place {
+    Log { disk: DataDirectory, index: LogIndex, genesis: Box<Genesis> },
+    Capsule(Box<Capsule>),
+}
+
+pub(in crate::cli) fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
+
+impl Side {
+    /// Opens a data directory or a capsule, and reads what was decided and noted there.
+    pub(super) fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        match Source::at(path)? {
+            Source::Directory => Self::directory(name, &only_directory(path)?, genesis),
+            Source::Capsule => {
+                let bytes = fs::read(path)
+                    .map_err(|error| Failure::failed(format!("cannot read {name}: {error}")))?;
+                let capsule = Capsule::decode(&bytes)
+                    .map_err(|error| Failure::unverified(format!("{name}: {error}")))?;
+                Self::capsule(name, capsule)
+            }
+        }
+    }
+
+    fn directory(name: String, dir: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
+        let wrong = |what: String| Failure::unverified(format!("{name}: {what}"));
+        let own = dir.join(GENESIS);
+        let genesis = read_genesis(genesis.unwrap_or(&own))?;
+        is_of_this_engine(&name, &genesis)?;
+        let sim = genesis.id();
+        let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+        let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
+        let beginning =
+            World::genesis(&genesis, &tools()).map_err(|error| wrong(error.to_string()))?;
+        let mut turns = BTreeMap::new();
+        let mut roots = BTreeMap::from([(Height(0), beginning.root())]);
+        for record in index.iter(&disk) {
+            let record = record.map_err(|error| wrong(error.to_string()))?;
+            if record.kind != AGREEMENT {
+                continue;
+            }
+            match Record::decode(&record.payload).map_err(|error| wrong(error.to_string()))? {
+                Record::Decided(certificate) => {
+                    turns.insert(certificate.height, certificate.header);
+                }
+                Record::Applied { height, root, .. } => {
+                    roots.insert(height, root);
+                }
+                _ => {}
+            }
+        }
+        let mut kept = BTreeMap::from([(Height(0), Kept::Genesis)]);
+        let snapshots = list_snapshots(&disk).map_err(|error| wrong(error.to_string()))?;
+        kept.extend(snapshots.into_iter().map(|(height, root)| (height, Kept::Snapshot(root))));
+        let genesis = Box::new(genesis);
+        Ok(Self { name, sim, turns, roots, kept, place: Place::Log { disk, index, genesis } })
+    }
+
+    fn capsule(name: String, capsule: Capsule) -> Result<Self, Failure> {
+        let wrong = |what: String| Failure::unverified(format!("{name}: {what}"));
+        // It says itself that it is no state of another engine.
+        let (genesis, world) = capsule.begin(&tools()).map_err(|error| wrong(error.to_string()))?;
+        is_of_this_engine(&name, &genesis)?;
+        let begin = world.height();
+        let numbered = (begin.0..).map(Height);
+        let roots = [capsule.root].into_iter().chain(capsule.roots.iter().copied());
+        let roots: BTreeMap<Height, Root> = numbered.zip(roots).collect();
+        let turns = capsule.turns.iter();
+        let turns = turns.map(|(turn, _)| (turn.header.height, turn.id())).collect();
+        let mut kept = BTreeMap::from([(begin, Kept::Begin)]);
+        if capsule.end.is_some()
+            && let Some(last) = roots.keys().next_back()
+        {
+            kept.insert(*last, Kept::End);
+        }
+        let place = Place::Capsule(Box::new(capsule));
+        Ok(Self { name, sim: genesis.id(), turns, roots, kept, place })
+    }
+
+    /// The heights whose states are kept, ascending.
+    pub(super) fn kept(&self) -> impl DoubleEndedIterator<Item = Height> {
+        self.kept.keys().copied()
+    }
+
+    /// The state that is kept of a height, if it is whole.
+    pub(super) fn state(&self, height: Height) -> Option<World> {
+        match (self.kept.get(&height)?, &self.place) {
+            (Kept::Genesis, Place::Log { genesis, .. }) => World::genesis(genesis, &tools()).ok(),
+            (Kept::Snapshot(root), Place::Log { disk, .. }) => {
+                let snapshot = load_snapshot(disk, height, *root).ok()?;
+                decode_snapshot(&snapshot.bytes, &tools()).ok().map(|(_, world)| world)
+            }
+            (Kept::Begin, Place::Capsule(capsule)) => {
+                capsule.begin(&tools()).ok().map(|(_, world)| world)
+            }
+            (Kept::End, Place::Capsule(capsule)) => {
+                capsule.end(&tools()).ok()?.filter(|world| world.height() == height)
+            }
+            _ => None,
+        }
+    }
+
+    /// The decided turns from a height on, as far as there is no gap.
+    pub(super) fn decided(
+        &self,
+        from: Height,
+    ) -> Result<Box<dyn Iterator<Item = Decision> + '_>, Failure> {
+        Ok(match &self.place {
+            Place::Log { disk, index, .. } => {
+                let payloads = payloads_after(index, disk, from)
+                    .map_err(|error| Failure::failed(format!("{}: {error}", self.name)))?;
+                let records = payloads
+                    .map_while(Result::ok)
+                    .filter_map(|payload| Record::decode(&payload).ok());
+                Box::new(decisions(records, from))
+            }
+            Place::Capsule(capsule) => {
+                let turns = capsule.turns.iter();
+                let decision = |(turn, certificate): &(_, _)| Decision {
+                    turn: Arc::new(metatopia_types::Turn::clone(turn)),
+                    certificate: metatopia_types::Certificate::clone(certificate),
+                };
+                let from = move |decision: &Decision| decision.height() < from;
+                Box::new(turns.map(decision).skip_while(from))
+            }
+        })
+    }
+
+    /// Does it hold all the turns after `from` up to `to`?
+    pub(super) fn holds(&self, from: Height, to: Height) -> bool {
+        (from.0..to.0).all(|height| self.turns.contains_key(&Height(height).plus(1)))
+    }
+}
+
+fn is_of_this_engine(name: &str, genesis: &Genesis) -> Result<(), Failure> {
+    if genesis.engine == ENGINE {
+        return Ok(());
+    }
+    let needs = genesis.engine;
+    Err(Failure::usage(format!("{name} is of engine {needs}, this program runs engine {ENGINE}"))
+        .hint("compare it with a program of that engine"))
+}

@@ -1,0 +1,135 @@
+use metatopia_consensus::Record;
+use metatopia_sim::{Capsule, World, flipped};
+use metatopia_types::Root;
+
+use super::*;
+use crate::cli::log::fixture::{Kept, Step, genesis, noted, steps, tools};
+
+const QUIET: Console = Console::quiet();
+
+/// The log of an honest server.
+fn honest(name: &str, steps: &[Step]) -> Kept {
+    let records: Vec<Record> =
+        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    Kept::write(name, &records)
+}
+
+fn open(kept: &Kept) -> Side {
+    Side::open(&kept.dir, None).unwrap()
+}
+
+fn compare(a: &Side, b: &Side) -> Found {
+    bisect(a, b, QUIET).unwrap()
+}
+
+/// The world after a step with a bit flipped in the first tile that has objects.
+fn broken(world: &World) -> World {
+    let tile = world.manifest().leaves.into_iter().find(|leaf| leaf.key.0.starts_with("tile/"));
+    flipped(world, &tile.expect("a plaza has tiles").key, &tools()).expect("a bit can be flipped")
+}
+
+/// The capsule of a server that flipped a bit after `height`, begun at `from` and ended at once.
+fn capsule(steps: &[Step], from: usize, height: usize) -> Capsule {
+    let base = &steps[from - 1].world;
+    let end = broken(&steps[height - 1].world);
+    let turns = &steps[from..height + 2];
+    let mut roots: Vec<Root> = steps[from..height].iter().map(|step| step.world.root()).collect();
+    *roots.last_mut().unwrap() = end.root();
+    Capsule {
+        genesis: genesis().encode(),
+        root: base.root(),
+        snapshot: base.snapshot(),
+        turns: turns.iter().map(|one| (one.turn.clone(), one.certificate.clone())).collect(),
+        roots,
+        end: Some(end.snapshot()),
+    }
+}
+
+fn write(kept: &Kept, capsule: &Capsule) -> PathBuf {
+    let path = kept.dir.join("test.capsule");
+    std::fs::write(&path, capsule.encode()).unwrap();
+    path
+}
+
+#[test]
+fn logs_of_honest_servers_are_equal_as_far_as_both_go() {
+    let steps = steps();
+    let (a, b) = (honest("bisect-a", &steps), honest("bisect-b", &steps[..9]));
+    let found = compare(&open(&a), &open(&b));
+    assert!(found.equal, "{found:?}");
+    assert_eq!((found.from, found.to), (0, 9));
+}
+
+#[test]
+fn a_flipped_bit_is_named_by_turn_ticks_object_and_field() {
+    let steps = steps();
+    let kept = honest("bisect-flip", &steps);
+    let path = write(&kept, &capsule(&steps, 6, 13));
+    let (healthy, wrong) = (open(&kept), Side::open(&path, None).unwrap());
+
+    let found = compare(&healthy, &wrong).parting.expect("they differ");
+
+    assert_eq!((found.what, found.height), (Some(What::State), 13));
+    // Three ticks a turn.
+    assert_eq!(found.ticks, Some([37, 39]));
+    assert_eq!(found.compared_at, Some(13));
+    assert_eq!(found.certified, Some(steps[12].world.root().to_string()));
+    assert_eq!(found.certified, found.roots.clone().map(|[right, _]| right));
+    assert!(found.leaf.as_ref().is_some_and(|leaf| leaf.starts_with("tile/")), "{found:?}");
+    assert!(found.entry.as_ref().is_some_and(|entry| entry.starts_with("object ")), "{found:?}");
+    assert!(!found.field.is_empty() && found.left != found.right, "{found:?}");
+    assert_eq!(found.leaves, Some(1));
+    let back = compare(&wrong, &healthy).parting.expect("they differ");
+    assert_eq!((back.left, back.right), (found.right, found.left));
+}
+
+#[test]
+fn notes_that_differ_without_a_state_name_the_turn() {
+    let steps = steps();
+    let mut records: Vec<Record> =
+        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
+    let (a, b) = (honest("bisect-notes-a", &steps), Kept::write("bisect-notes-b", &records));
+    let found = compare(&open(&a), &open(&b)).parting.expect("they differ");
+    assert_eq!((found.what, found.height, &found.leaf), (Some(What::State), 17, &None));
+    assert_eq!(found.ticks, Some([49, 51]));
+}
+
+#[test]
+fn two_turns_of_one_height_are_named_with_the_field_of_the_header() {
+    let (one, mut other) = (steps(), steps());
+    other[4].turn.header.time = metatopia_types::Millis(7);
+    other[4].certificate.header = other[4].turn.id();
+    let (a, b) = (honest("bisect-turns-a", &one), honest("bisect-turns-b", &other));
+    let found = compare(&open(&a), &open(&b)).parting.expect("they differ");
+    assert_eq!((found.what, found.height), (Some(What::Turn), 5));
+    let values = (found.left.as_deref(), found.right.as_deref());
+    assert!(found.field.iter().any(|line| line.starts_with("time")), "{found:?}");
+    assert_eq!(values.1, Some("7,"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let steps = steps();
+    let kept = honest("bisect-apart", &steps);
+    let early = Side::open(&write(&kept, &capsule(&steps, 1, 3)), None).unwrap();
+    let late = Side::open(&write(&kept, &capsule(&steps, 12, 15)), None).unwrap();
+    let failure = bisect(&early, &late, QUIET).unwrap_err();
+    assert_eq!(failure.exit, Exit::Usage);
+    assert!(failure.message.contains("no height in common"), "{failure}");
+
+    let mut elsewhere = open(&kept);
+    elsewhere.sim = metatopia_types::SimId::default();
+    let failure = bisect(&open(&kept), &elsewhere, QUIET).unwrap_err();
+    assert!(failure.message.contains("of sim 0000"), "{failure}");
+
+    let mut other = capsule(&steps, 1, 3);
+    let mut other_genesis = genesis();
+    other_genesis.engine = 99;
+    other.genesis = other_genesis.encode();
+    let failure = Side::open(&write(&kept, &other), None).err().expect("another sim's genesis");
+    assert_eq!(failure.exit, Exit::Unverified);
+
+    let failure = Side::open(&kept.segment(), None).err().expect("no capsule");
+    assert_eq!(failure.exit, Exit::Usage);
+}

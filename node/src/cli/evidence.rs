@@ -1,0 +1,177 @@
+//! `evidence`: two signatures that no honest server gives, found in what servers keep, and checked by
+//! anybody.
+
+mod file;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, fs, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_types::{Evidence, Height, SimId, VoteKind};
+use serde::Serialize;
+
+use self::{
+    file::{EVIDENCE_BYTES_MAX, EvidenceFile},
+    search::search,
+};
+use super::{console::Console, failure::Failure, sources::only_directory, up::world::GENESIS};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum EvidenceCommand {
+    /// Look through a server's log for servers that signed two things at once.
+    #[command(after_help = "Examples:\n  \
+        metatopia evidence list plaza/server-0\n  \
+        metatopia evidence list plaza/server-0 --out liars.evidence\n\n\
+        Found are conflicting votes and proposals that this server got, and reports that were \
+        decided on. Nothing is\nchanged, and the server may be running.")]
+    List(ListArgs),
+    /// Check a file of evidence by itself: it holds all that is needed.
+    #[command(after_help = "Examples:\n  \
+        metatopia evidence verify liars.evidence\n  \
+        metatopia evidence verify liars.evidence --sim 9f86d081...\n\n\
+        From the genesis in the file, whose digest is the sim's id, every change of the validators \
+        is followed; then\neach accused must have voted at that height, and have signed both \
+        messages. Exit code 5 when anything does\nnot hold.")]
+    Verify(VerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// The data directory of a server.
+    dir: PathBuf,
+    /// The sim's genesis [default: the file `genesis` in the data directory].
+    #[arg(long, value_name = "FILE")]
+    genesis: Option<PathBuf>,
+    /// Write what was found into a new file, for others to verify.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// A file that `evidence list --out` wrote.
+    file: PathBuf,
+    /// The sim that it must be about [default: any].
+    #[arg(long)]
+    sim: Option<SimId>,
+}
+
+/// One lie.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Lie {
+    accused: String,
+    height: u64,
+    round: u32,
+    /// `prevotes`, `precommits` or `proposals`.
+    what: &'static str,
+    /// The two turns; nothing is a vote for none.
+    turns: [Option<String>; 2],
+    /// Does it hold?
+    holds: bool,
+    error: Option<String>,
+}
+
+impl Lie {
+    fn of(evidence: &Evidence, holds: Result<(), String>) -> Self {
+        let (accused, height) = evidence.accused();
+        let text = |id: metatopia_types::HeaderId| id.to_string();
+        let (round, what, turns) = match evidence {
+            Evidence::Votes(a, b) => {
+                let what = match a.message.kind {
+                    VoteKind::Prevote => "prevotes",
+                    VoteKind::Precommit => "precommits",
+                };
+                (a.message.round, what, [a.message.header.map(text), b.message.header.map(text)])
+            }
+            Evidence::Proposals(a, b) => {
+                let turns = [Some(text(a.message.header)), Some(text(b.message.header))];
+                (a.message.round, "proposals", turns)
+            }
+        };
+        let (accused, height, round) = (accused.to_string(), height.0, round.0);
+        let error = holds.err();
+        Self { accused, height, round, what, turns, holds: error.is_none(), error }
+    }
+}
+
+impl fmt::Display for Lie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { accused, height, round, what, .. } = self;
+        write!(f, "{accused} signed two {what} at height {height}, round {round}")?;
+        for turn in &self.turns {
+            write!(f, "\n  for {}", turn.as_deref().unwrap_or("no turn"))?;
+        }
+        match &self.error {
+            Some(error) => write!(f, "\n  DOES NOT HOLD: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) fn run(command: EvidenceCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        EvidenceCommand::List(args) => list(&args, console),
+        EvidenceCommand::Verify(args) => verify(&args, console),
+    }
+}
+
+fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
+    let dir = only_directory(&args.dir)?;
+    let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
+    console.note(&format!("reading {}", dir.display()));
+    let found = search(&dir, &genesis)?;
+    for (evidence, holds) in found.evidence.iter().zip(found.check()?) {
+        console.show(&Lie::of(evidence, holds))?;
+    }
+    if found.evidence.is_empty() {
+        console.note("no server signed two things at once");
+    }
+    let Some(out) = &args.out else {
+        return Ok(());
+    };
+    let mut file = fs::OpenOptions::new();
+    let written = file.write(true).create_new(true).open(out).and_then(|mut file| {
+        std::io::Write::write_all(&mut file, &found.encode())?;
+        file.sync_all()
+    });
+    written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", out.display())))?;
+    console.note(&format!("written to {}", out.display()));
+    Ok(())
+}
+
+fn verify(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
+    let name = args.file.display();
+    let metadata = fs::metadata(&args.file);
+    if metadata.is_ok_and(|metadata| metadata.len() > EVIDENCE_BYTES_MAX as u64) {
+        return Err(Failure::unverified(format!("{name} is too long for a file of evidence")));
+    }
+    let bytes = fs::read(&args.file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::not_found(format!("there is no {name}")),
+        _ => Failure::failed(format!("cannot read {name}: {error}")),
+    })?;
+    let file = EvidenceFile::decode(&bytes)
+        .map_err(|error| Failure::unverified(format!("{name}: {error}")))?;
+    let sim = file.sim()?;
+    if let Some(wanted) = args.sim.filter(|wanted| *wanted != sim) {
+        return Err(Failure::unverified(format!("{name} is about sim {sim}, not {wanted}")));
+    }
+    console.note(&format!("about sim {sim}"));
+    let mut wrong: Option<(Height, String)> = None;
+    for (evidence, holds) in file.evidence.iter().zip(file.check()?) {
+        if let Err(error) = &holds {
+            wrong.get_or_insert((evidence.accused().1, error.clone()));
+        }
+        console.show(&Lie::of(evidence, holds))?;
+    }
+    match wrong {
+        Some((height, error)) => {
+            Err(Failure::unverified(format!("{name}: height {height}: {error}")))
+        }
+        None if file.evidence.is_empty() => {
+            Err(Failure::unverified(format!("{name} holds no evidence")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,131 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_consensus::Record;
+use metatopia_scenarios::plaza;
+use metatopia_sim::Genesis;
+use metatopia_types::{
+    Contact, Digest, HeaderId, Height, Proposal, Round, Sign as _, Signed, SigningKey, SimId, Vote,
+    VoteKind,
+};
+
+use super::{file::EvidenceFileError, search::Seen, *};
+
+fn key(index: u8) -> SigningKey {
+    SigningKey::from_seed([200 + index; 32])
+}
+
+fn genesis() -> Genesis {
+    let validators: BTreeMap<_, _> =
+        (0..4).map(|n| (key(n).public(), Contact::default())).collect();
+    plaza::genesis(validators, BTreeSet::new())
+}
+
+fn vote(sim: SimId, voter: u8, turn: Option<u8>) -> Signed<Vote> {
+    let header = turn.map(|n| HeaderId(Digest([n; 32])));
+    let (kind, height, round) = (VoteKind::Precommit, Height(7), Round(1));
+    Vote { kind, height, round, header, voter: key(voter).public() }.sign(sim, &key(voter))
+}
+
+fn proposal(sim: SimId, proposer: u8, turn: u8) -> Signed<Proposal> {
+    let (height, round, header) = (Height(7), Round(0), HeaderId(Digest([turn; 32])));
+    let proposer_key = key(proposer);
+    let proposer = proposer_key.public();
+    Proposal { height, round, header, valid_round: None, proposer }.sign(sim, &proposer_key)
+}
+
+fn found(records: Vec<Record>) -> EvidenceFile {
+    let mut seen = Seen::default();
+    records.into_iter().for_each(|record| seen.take(record));
+    seen.finish(genesis().encode())
+}
+
+fn two_lies() -> EvidenceFile {
+    let sim = genesis().id();
+    found(vec![
+        Record::Vote(vote(sim, 0, Some(1))),
+        Record::Vote(vote(sim, 1, Some(1))),
+        Record::Vote(vote(sim, 1, Some(1))),
+        Record::Vote(vote(sim, 0, None)),
+        Record::Proposal(proposal(sim, 2, 1)),
+        Record::Proposal(proposal(sim, 2, 2)),
+    ])
+}
+
+#[test]
+fn two_votes_and_two_proposals_at_once_are_found_and_hold() {
+    let file = two_lies();
+    let accused: BTreeSet<_> = file.evidence.iter().map(|found| found.accused().0).collect();
+    assert_eq!(accused, BTreeSet::from([key(0).public(), key(2).public()]));
+    assert_eq!(file.check().unwrap(), [Ok(()), Ok(())]);
+    assert_eq!(EvidenceFile::decode(&file.encode()), Ok(file));
+}
+
+#[test]
+fn a_log_without_a_lie_holds_no_evidence() {
+    let sim = genesis().id();
+    let later = |mut vote: Signed<Vote>| {
+        vote.message.round = Round(2);
+        vote
+    };
+    let file = found(vec![
+        Record::Vote(vote(sim, 0, Some(1))),
+        Record::Vote(later(vote(sim, 0, Some(2)))),
+        Record::Vote(vote(sim, 1, None)),
+    ]);
+    assert_eq!(file.evidence, []);
+}
+
+#[test]
+fn what_was_not_signed_by_a_voter_of_the_sim_does_not_hold() {
+    let sim = genesis().id();
+    let stranger =
+        found(vec![Record::Vote(vote(sim, 9, Some(1))), Record::Vote(vote(sim, 9, Some(2)))]);
+    let told = stranger.check().unwrap().remove(0).unwrap_err();
+    assert!(told.contains("does not vote at height 7"), "{told}");
+
+    let mut forged = vote(sim, 0, Some(2));
+    forged.message.header = Some(HeaderId(Digest([3; 32])));
+    let forged = found(vec![Record::Vote(vote(sim, 0, Some(1))), Record::Vote(forged)]);
+    let told = forged.check().unwrap().remove(0).unwrap_err();
+    assert!(told.contains("signature"), "{told}");
+
+    let mut elsewhere = two_lies();
+    let mut other = genesis();
+    other.name = "elsewhere".into();
+    elsewhere.genesis = other.encode();
+    assert!(elsewhere.check().unwrap().iter().all(Result::is_err));
+}
+
+#[test]
+fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
+    let dir = std::env::temp_dir().join(format!("metatopia-evidence-{}", std::process::id()));
+    drop(fs::remove_dir_all(&dir));
+    fs::create_dir(&dir).unwrap();
+    let path = dir.join("liars.evidence");
+    let file = two_lies();
+    let verify = |bytes: &[u8], sim| {
+        fs::write(&path, bytes).unwrap();
+        verify(&VerifyArgs { file: path.clone(), sim }, Console::new(true))
+    };
+    let exit = |result: Result<(), Failure>| result.unwrap_err().exit;
+
+    verify(&file.encode(), Some(genesis().id())).unwrap();
+
+    let unverified = crate::cli::exit::Exit::Unverified;
+    assert_eq!(exit(verify(&file.encode(), Some(SimId::default()))), unverified);
+    let mut flipped = file.encode();
+    let last = flipped.len() - 1;
+    flipped[last] ^= 1;
+    assert_eq!(exit(verify(&flipped, None)), unverified);
+    assert_eq!(exit(verify(b"no file of evidence", None)), unverified);
+    let nothing = EvidenceFile { evidence: Vec::new(), ..file };
+    assert_eq!(exit(verify(&nothing.encode(), None)), unverified);
+    fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn files_of_another_version_are_told_as_such() {
+    let other = metatopia_types::wire::encode(&("metatopia evidence v9", two_lies()));
+    assert_eq!(EvidenceFile::decode(&other), Err(EvidenceFileError::OtherVersion));
+    assert!(matches!(EvidenceFile::decode(b"x"), Err(EvidenceFileError::Decode(_))));
+}

@@ -1,0 +1,153 @@
+//! Data directories with some turns of the plaza, for tests of the commands that read them.
+
+use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
+
+use metatopia_consensus::Record;
+use metatopia_scenarios::plaza;
+use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
+use metatopia_store::{FileName, Identity, Opening, Store};
+use metatopia_types::{
+    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis, Root,
+    Round, Seq, Sign as _, SigningKey, Turn,
+};
+
+use crate::{cli::up::world::GENESIS, disk::RealDisk, storage::AGREEMENT};
+
+/// A data directory, as a server would have written it. Gone when the test is.
+pub(in crate::cli) struct Kept {
+    pub(in crate::cli) dir: PathBuf,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _absent = fs::remove_dir_all(&self.dir);
+    }
+}
+
+pub(in crate::cli) const TURNS: usize = 24;
+
+impl Kept {
+    pub(in crate::cli) fn write(name: &str, records: &[Record]) -> Self {
+        let dir =
+            std::env::temp_dir().join(format!("metatopia-kept-{name}-{}", std::process::id()));
+        let _absent = fs::remove_dir_all(&dir);
+        fs::create_dir(&dir).unwrap();
+        let own = genesis();
+        fs::write(dir.join(GENESIS), own.encode()).unwrap();
+        let identity = Identity { sim: own.id(), server: server_key(0).public() };
+        let disk = RealDisk::open(&dir).unwrap();
+        let mut store = Store::open(disk, Opening::new(identity)).unwrap().store;
+        for record in records {
+            let tag = match record {
+                Record::Decided(certificate) => Some(certificate.height.0),
+                _ => None,
+            };
+            store.append(AGREEMENT, tag, &record.encode()).unwrap();
+            // Before anything relies on it, as a server does.
+            store.sync().unwrap();
+        }
+        Self { dir }
+    }
+
+    pub(in crate::cli) fn segment(&self) -> PathBuf {
+        self.dir.join(FileName::segment(0).to_string())
+    }
+}
+
+pub(in crate::cli) fn certificate(turn: &Turn, signers: std::ops::Range<u8>) -> Certificate {
+    let mut certificate = Certificate {
+        height: turn.header.height,
+        round: Round(0),
+        header: turn.id(),
+        signatures: Vec::new(),
+    };
+    for key in signers.map(server_key) {
+        let vote = certificate.vote(key.public()).sign_bytes(turn.header.sim);
+        certificate.signatures.push((key.public(), key.sign(&vote)));
+    }
+    certificate
+}
+
+pub(in crate::cli) fn server_key(index: u8) -> SigningKey {
+    SigningKey::from_seed([200 + index; 32])
+}
+
+pub(in crate::cli) fn genesis() -> Genesis {
+    let validators = (0..4).map(|n| (server_key(n).public(), Contact::default())).collect();
+    plaza::genesis(validators, BTreeSet::new())
+}
+
+/// The next turn of a world, as an honest proposer builds it; somebody logs in at height 3.
+pub(in crate::cli) fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
+    let (sim, height) = (world.sim(), world.height().plus(1));
+    let visitor = SigningKey::from_seed([1; 32]);
+    let act = Act::Login { name: "Ada".into(), look: Look::default() };
+    let (author, lane, seq, last_valid) = (visitor.public(), Lane(1), Seq(1), Height(100));
+    let login = Envelope { sim, author, lane, seq, last_valid, act };
+    let acts = if height == Height(3) { vec![login.sign(&visitor)] } else { Vec::new() };
+    let body = Body::new(acts, Vec::new()).unwrap();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let set = |height| world.validators(height).unwrap();
+    let header = Header {
+        sim,
+        engine: ENGINE,
+        height,
+        previous: before.map(Turn::id).unwrap_or_default(),
+        proposer: set(height).proposer(height, Round(0)),
+        round: Round(0),
+        time: Millis(1_000 + 50 * height.0),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: lagging,
+        validators: set(height).id(),
+        next_validators: set(height.plus(1)).id(),
+    };
+    Turn { header, body }
+}
+
+/// A decided turn, and the world after it.
+pub(in crate::cli) struct Step {
+    pub(in crate::cli) turn: Turn,
+    pub(in crate::cli) certificate: Certificate,
+    pub(in crate::cli) world: World,
+}
+
+pub(in crate::cli) fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
+
+/// Turns of the plaza, each decided by three of four.
+pub(in crate::cli) fn steps() -> Vec<Step> {
+    let mut world = World::genesis(&genesis(), &tools()).unwrap();
+    // The root after the turn before, and the one before that: headers state the older one.
+    let mut roots = [world.root(); 2];
+    let mut steps: Vec<Step> = Vec::new();
+    for _ in 0..TURNS {
+        let turn = next_turn(&world, steps.last().map(|step| &step.turn), roots[0]);
+        world.apply(&turn, &Serial);
+        roots = [roots[1], world.root()];
+        let certificate = certificate(&turn, 0..3);
+        steps.push(Step { turn, certificate, world: world.clone() });
+    }
+    steps
+}
+
+/// What a server writes of them, but for its notes and votes.
+pub(in crate::cli) fn decided_records() -> Vec<Record> {
+    let steps = steps().into_iter();
+    let records = steps
+        .flat_map(|step| [Record::Turn(Arc::new(step.turn)), Record::Decided(step.certificate)]);
+    records.collect()
+}
+
+/// What a server writes of a step, with its own note of the root.
+pub(in crate::cli) fn noted(step: &Step, root: Root) -> [Record; 3] {
+    let height = step.turn.header.height;
+    [
+        Record::Turn(Arc::new(step.turn.clone())),
+        Record::Decided(step.certificate.clone()),
+        Record::Applied { height, root, validators: None },
+    ]
+}

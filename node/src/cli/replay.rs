@@ -1,0 +1,269 @@
+//! `replay`: what a server's log or a capsule leads to, turn by turn, on this machine.
+
+mod pace;
+mod stages;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, fs, ops::ControlFlow, path::PathBuf, sync::Arc};
+
+use clap::Args;
+use metatopia_sim::{Applied, Capsule, CapsuleError, Course, Stage, Tools, Watch, World};
+use metatopia_types::{Ed25519, Height, Root, Tick};
+use serde::Serialize;
+
+pub(super) use self::summary::Summary;
+use self::{
+    pace::{Pace, Speed},
+    stages::{StageDigests, Stages},
+};
+use super::{
+    arguments,
+    console::Console,
+    failure::Failure,
+    log::{
+        replay::Onlooker,
+        server::{pool, verify},
+    },
+    sources::{Source, only_directory},
+    up::world::GENESIS,
+};
+
+/// `replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    metatopia replay ~/.local/state/metatopia/plaza/server-0\n  \
+    metatopia replay server-0 --at 1200 --json           the state after turn 1200\n  \
+    metatopia replay server-0 --speed 50x                no faster than 50 times real time\n  \
+    metatopia replay server-0 --stages --from 1190 --at 1200\n  \
+    metatopia replay capsule-1201.capsule                what a server or a tab wrote\n\n\
+    Nothing is changed, and the server may be running. Every root that is stated or noted is \
+    compared. At the\nend there is one digest for each stage of a tick, over all ticks: where two \
+    machines print others, that\nstage is where they part; --stages then shows the tick. Exit \
+    code 5, and the height, when anything is wrong;\n6 when whoever wrote a capsule came to \
+    another state than its turns lead to.")]
+pub(super) struct ReplayArgs {
+    /// The data directory of a server, or a capsule.
+    path: PathBuf,
+    /// The sim's genesis [default: the file `genesis` in the data directory].
+    #[arg(long, value_name = "FILE")]
+    genesis: Option<PathBuf>,
+    /// Stop after this turn.
+    #[arg(long, value_name = "HEIGHT", value_parser = arguments::height)]
+    at: Option<Height>,
+    /// So many times as fast as the world was, at most, such as `50x` [default: as fast as this
+    /// machine can].
+    #[arg(long, value_name = "SPEED", value_parser = pace::speed)]
+    speed: Option<Speed>,
+    /// Print the digest of the state after every stage of every tick.
+    #[arg(long, conflicts_with = "quick")]
+    stages: bool,
+    /// Print stages from this turn on.
+    #[arg(long, value_name = "HEIGHT", value_parser = arguments::height, requires = "stages")]
+    from: Option<Height>,
+    /// Compare roots only: no digests of stages, several times as fast.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// What a replay found.
+#[derive(Debug, Serialize)]
+struct Found {
+    path: String,
+    ok: bool,
+    sim: Option<String>,
+    server: Option<String>,
+    turns: u64,
+    acts: u64,
+    /// Times real time.
+    speed_x: f64,
+    /// Over all ticks.
+    stages: Option<StageDigests>,
+    state: Option<Summary>,
+    error: Option<String>,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, turns, acts, speed_x, .. } = self;
+        writeln!(f, "{path}: {turns} turns with {acts} acts, {speed_x:.0} times real time")?;
+        if let Some(stages) = &self.stages {
+            write!(f, "{stages}")?;
+        }
+        if let Some(state) = &self.state {
+            write!(f, "{state}")?;
+        }
+        match &self.error {
+            Some(error) => write!(f, "WRONG: {error}"),
+            None => write!(f, "every root is as it was stated"),
+        }
+    }
+}
+
+/// Looks on: prints, paces, and stops in time.
+struct Player {
+    console: Console,
+    at: Option<Height>,
+    stages: Option<Stages>,
+    pace: Pace,
+    turns: u64,
+    acts: u64,
+    failed: Option<Failure>,
+}
+
+impl Watch for Player {
+    fn enter(&mut self, _: Stage) {}
+
+    fn is_heavy(&self) -> bool {
+        self.stages.is_some()
+    }
+
+    fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
+        if let Some(stages) = &mut self.stages
+            && let Err(failure) = stages.left(stage, tick, root)
+        {
+            self.failed.get_or_insert(failure);
+        }
+    }
+}
+
+impl Onlooker for Player {
+    fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()> {
+        self.turns += 1;
+        self.acts += applied.outcomes.len() as u64;
+        if let Some(stages) = &mut self.stages {
+            stages.turn(applied.height);
+        }
+        if let Some(speed_x) = self.pace.turn(world.parameters().ticks_per_turn) {
+            self.console.note(&format!("turn {}, {speed_x:.0} times real time", applied.height));
+        }
+        let done = self.failed.is_some() || self.at.is_some_and(|at| applied.height >= at);
+        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl Player {
+    fn new(args: &ReplayArgs, console: Console) -> Self {
+        let from = args.stages.then(|| args.from.unwrap_or_default());
+        Self {
+            console,
+            at: args.at,
+            stages: (!args.quick).then(|| Stages::new(console, from)),
+            pace: Pace::new(args.speed),
+            turns: 0,
+            acts: 0,
+            failed: None,
+        }
+    }
+
+    /// What there is to say in the end.
+    fn found(self, path: &str, world: Option<&World>, error: Option<String>) -> Found {
+        Found {
+            path: path.to_owned(),
+            ok: error.is_none(),
+            sim: world.map(|world| world.sim().to_string()),
+            server: None,
+            turns: self.turns,
+            acts: self.acts,
+            speed_x: self.pace.speed_x(),
+            stages: self.stages.map(Stages::finish),
+            state: world.map(Summary::of),
+            error,
+        }
+    }
+}
+
+pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
+    let path = args.path.display().to_string();
+    let mut player = Player::new(args, console);
+    console.note(&format!("replaying {path}"));
+    let found = match Source::at(&args.path)? {
+        Source::Directory => {
+            let dir = only_directory(&args.path)?;
+            let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
+            let checked = verify(&dir, &genesis, &mut player)?;
+            if let Some(failure) = player.failed.take() {
+                return Err(failure);
+            }
+            let server = checked.server.map(|server| server.to_string());
+            let found = player.found(&path, checked.world.as_ref(), checked.wrong);
+            Found { server, ..found }
+        }
+        Source::Capsule => {
+            let bytes = fs::read(&args.path)
+                .map_err(|error| Failure::failed(format!("cannot read {path}: {error}")))?;
+            let capsule = Capsule::decode(&bytes).map_err(broken)?;
+            return replay_capsule(&capsule, &path, player, console);
+        }
+    };
+    console.show(&found)?;
+    reached(args.at, found.state.as_ref())?;
+    match found.error {
+        Some(error) => Err(Failure::unverified(format!("{path}: {error}"))),
+        None => Ok(()),
+    }
+}
+
+/// A log that ends before the turn that was asked for is no error of the log.
+fn reached(at: Option<Height>, state: Option<&Summary>) -> Result<(), Failure> {
+    match (at, state) {
+        (Some(at), Some(state)) if state.height < at.0 => Err(Failure::not_found(format!(
+            "turn {at} is not there: the last one is {}",
+            state.height
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn broken(error: CapsuleError) -> Failure {
+    Failure::unverified(error.to_string())
+}
+
+fn replay_capsule(
+    capsule: &Capsule,
+    path: &str,
+    mut player: Player,
+    console: Console,
+) -> Result<(), Failure> {
+    let tools = Tools::new(Arc::new(Ed25519));
+    let (_, world) = capsule.begin(&tools).map_err(broken)?;
+    let (pool, at) = (pool()?, player.at);
+    if let Some(stages) = &mut player.stages {
+        stages.turn(world.height());
+    }
+    let mut course = Course::new(world);
+    let mut wrong = None;
+    let mut parted = None;
+    let mut own = capsule.roots.iter();
+    for (turn, certificate) in &capsule.turns {
+        if let Err(why) = course.check(turn, certificate) {
+            wrong = Some(format!("turn {}: {why}", turn.header.height));
+            break;
+        }
+        let applied = course.follow(turn, &pool, &mut player);
+        if let Some(had) = own.next().filter(|had| **had != applied.root) {
+            parted.get_or_insert((applied.height, *had, applied.root));
+        }
+        if player.applied(&applied, course.world()).is_break() {
+            break;
+        }
+    }
+    if let Some(failure) = player.failed.take() {
+        return Err(failure);
+    }
+    let found = player.found(path, Some(course.world()), wrong.clone());
+    console.show(&found)?;
+    reached(at, found.state.as_ref())?;
+    match (wrong, parted) {
+        (Some(wrong), _) => Err(Failure::unverified(format!("{path}: {wrong}"))),
+        (None, Some((height, had, now))) => {
+            let message = format!(
+                "{path}: after turn {height} its writer had root {had}, the turns lead to {now}"
+            );
+            Err(Failure::new(super::exit::Exit::Diverged, message)
+                .hint("`metatopia bisect` with a healthy server's directory names the field"))
+        }
+        (None, None) => Ok(()),
+    }
+}

@@ -1,0 +1,129 @@
+use metatopia_consensus::Record;
+use metatopia_sim::flipped;
+use metatopia_types::LeafKey;
+
+use super::*;
+use crate::cli::{
+    exit::Exit,
+    log::fixture::{Kept, Step, TURNS, genesis, noted, steps, tools},
+};
+
+fn args(path: PathBuf) -> ReplayArgs {
+    let (genesis, at, speed, stages, from, quick) = (None, None, None, false, None, false);
+    ReplayArgs { path, genesis, at, speed, stages, from, quick }
+}
+
+fn kept(name: &str, steps: &[Step]) -> Kept {
+    let records: Vec<Record> =
+        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    Kept::write(name, &records)
+}
+
+fn player(args: &ReplayArgs) -> Player {
+    Player::new(args, Console::quiet())
+}
+
+fn capsule(steps: &[Step], roots: Vec<Root>) -> Capsule {
+    let base = &steps[1].world;
+    let turns = steps[2..9].iter();
+    Capsule {
+        genesis: genesis().encode(),
+        root: base.root(),
+        snapshot: base.snapshot(),
+        turns: turns.map(|step| (step.turn.clone(), step.certificate.clone())).collect(),
+        roots,
+        end: None,
+    }
+}
+
+#[test]
+fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time() {
+    let kept = kept("replay-whole", &steps());
+    let digests = || {
+        let mut player = player(&args(kept.dir.clone()));
+        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+        let found = player.found("x", checked.world.as_ref(), checked.wrong);
+        assert_eq!((found.turns, &found.error), (TURNS as u64, &None));
+        found.stages.expect("it was not quick")
+    };
+    assert_eq!(digests(), digests());
+    run(&args(kept.dir.clone()), Console::quiet()).unwrap();
+}
+
+#[test]
+fn stages_are_those_of_every_tick_and_the_last_one_leaves_the_root() {
+    struct Last(Vec<(Stage, Tick, Root)>);
+    impl Watch for Last {
+        fn enter(&mut self, _: Stage) {}
+        fn is_heavy(&self) -> bool {
+            true
+        }
+        fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
+            self.0.push((stage, tick, root));
+        }
+    }
+    let steps = steps();
+    let mut world = steps[2].world.clone();
+    let mut last = Last(Vec::new());
+    let applied = world.apply_watched(&steps[3].turn, &metatopia_sim::Serial, &mut last);
+    let stages: Vec<(Stage, u64)> = last.0.iter().map(|told| (told.0, told.1.0)).collect();
+    let of_tick = |tick| [Stage::Physics, Stage::Scripts, Stage::Merge].map(|stage| (stage, tick));
+    let expected =
+        [vec![(Stage::Acts, 9)], of_tick(10).into(), of_tick(11).into(), of_tick(12).into()];
+    assert_eq!(stages, expected.concat());
+    assert_eq!(last.0.last().map(|told| told.2), Some(applied.root));
+    assert_eq!(
+        (applied.root, &world.manifest()),
+        (steps[3].world.root(), &steps[3].world.manifest())
+    );
+}
+
+#[test]
+fn a_replay_stops_where_it_is_told_to_and_sums_up_the_state() {
+    let kept = kept("replay-at", &steps());
+    let mut args = args(kept.dir.clone());
+    args.at = Some(Height(5));
+    let mut player = player(&args);
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+    let state = Summary::of(checked.world.as_ref().expect("a world"));
+    assert_eq!((state.height, state.tick), (5, 15));
+    assert_eq!(state.root, steps()[4].world.root().to_string());
+    args.at = Some(Height(TURNS as u64 + 1));
+    assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::NotFound);
+}
+
+#[test]
+fn a_root_that_is_not_what_the_turns_give_is_exit_code_five() {
+    let steps = steps();
+    let mut records: Vec<Record> =
+        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    records[3 * 7 + 2] = noted(&steps[7], Root::default())[2].clone();
+    let kept = Kept::write("replay-noted", &records);
+    let failure = run(&args(kept.dir.clone()), Console::quiet()).unwrap_err();
+    assert_eq!(failure.exit, Exit::Unverified);
+    assert!(failure.message.contains("after turn 8"), "{failure}");
+}
+
+#[test]
+fn a_capsule_replays_and_tells_when_its_writer_came_to_something_else() {
+    let steps = steps();
+    let dir = kept("replay-capsule", &steps[..2]);
+    let path = dir.dir.join("some.capsule");
+    let play = |capsule: &Capsule| {
+        fs::write(&path, capsule.encode()).unwrap();
+        run(&args(path.clone()), Console::quiet())
+    };
+    let right: Vec<Root> = steps[2..9].iter().map(|step| step.world.root()).collect();
+    play(&capsule(&steps, right.clone())).unwrap();
+
+    let mut wrong = right.clone();
+    let key = LeafKey("clock".into());
+    wrong[4] = flipped(&steps[6].world, &key, &tools()).expect("a clock has bits").root();
+    let failure = play(&capsule(&steps, wrong)).unwrap_err();
+    assert_eq!(failure.exit, Exit::Diverged);
+    assert!(failure.message.contains("after turn 7"), "{failure}");
+
+    let mut uncertified = capsule(&steps, right);
+    uncertified.turns[3].1.signatures.pop();
+    assert_eq!(play(&uncertified).unwrap_err().exit, Exit::Unverified);
+}

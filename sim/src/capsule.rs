@@ -1,0 +1,207 @@
+//! Capsules: a state, the turns after it, and what somebody came to with them, for anybody to replay
+//! who wants to know who is right.
+
+use metatopia_types::{Certificate, Height, Root, Turn, limits::ROOT_LAG, wire};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Course, Difference, Genesis, GenesisError, RestoreError, SNAPSHOT_BYTES_MAX, Serial, Tools,
+    Unsound, World, difference,
+};
+
+/// Largest encoded capsule: genesis, two states, and turns of half a minute.
+pub const CAPSULE_BYTES_MAX: usize = 3 * SNAPSHOT_BYTES_MAX;
+
+/// What capsules begin with.
+const MARK: &str = "metatopia capsule v2";
+
+/// What those of all versions begin with.
+const NAME: &str = "metatopia capsule v";
+
+/// A state, the turns after it, and what their writer came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capsule {
+    /// The sim's genesis, encoded.
+    pub genesis: Vec<u8>,
+    /// The root of the state.
+    pub root: Root,
+    /// The state, as [`World::snapshot`] gives it.
+    pub snapshot: Vec<u8>,
+    /// The turns after it, in order, each with a certificate.
+    pub turns: Vec<(Turn, Certificate)>,
+    /// The writer's own roots after these turns, in order; of the last ones none, if those were not
+    /// applied.
+    pub roots: Vec<Root>,
+    /// The writer's own state after the last turn that it applied, if it is to be looked at.
+    pub end: Option<Vec<u8>>,
+}
+
+/// What a replay of a capsule found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The turns lead to the roots that their headers state, as far as those go, and to those that
+    /// the writer had.
+    Same {
+        /// The last height whose root was compared; nothing if there are too few turns.
+        compared: Option<Height>,
+    },
+    /// They do not lead to what the headers state: this program is not the one that the sim runs, or
+    /// the state at the beginning is not the sim's.
+    Differs {
+        /// The state after the turn of this height.
+        of: Height,
+        /// Its root here.
+        own: Root,
+        /// Its root by a certified header.
+        stated: Root,
+    },
+    /// They lead to what the headers state, but the writer came to something else.
+    Unrepeatable {
+        /// The state after the turn of this height.
+        of: Height,
+        /// Its root as its writer had it.
+        had: Root,
+        /// Its root here.
+        now: Root,
+        /// The first field in which the writer's last state differs from the right one, if it is
+        /// there to be looked at.
+        difference: Option<Box<Difference>>,
+    },
+}
+
+/// Why a capsule cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CapsuleError {
+    /// The bytes are no capsule.
+    #[error("capsule: {0}")]
+    Decode(wire::DecodeError),
+    /// The bytes are of another version.
+    #[error("capsule: of another version than this program's")]
+    OtherVersion,
+    /// Its genesis is none.
+    #[error("capsule: {0}")]
+    Genesis(GenesisError),
+    /// Its state is none, or one of another sim.
+    #[error("capsule: {0}")]
+    State(RestoreError),
+    /// The state is of another sim than the genesis.
+    #[error("capsule: the state is of another sim than the genesis")]
+    OtherSim,
+    /// The writer's roots or last state do not belong to the turns.
+    #[error("capsule: the writer's own roots and state do not fit the turns")]
+    Writer,
+    /// Its turns do not follow each other, or are not certified.
+    #[error("capsule: turn {height}: {why}")]
+    Turns {
+        /// Which turn.
+        height: Height,
+        /// What is wrong with it.
+        why: Unsound,
+    },
+}
+
+impl Capsule {
+    /// As it is kept in a file.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(&(MARK, self))
+    }
+
+    /// Is this the beginning of a capsule's file?
+    #[must_use]
+    pub fn is_capsule(bytes: &[u8]) -> bool {
+        bytes.starts_with(&wire::encode(&MARK))
+    }
+
+    /// Reads what [`Capsule::encode`] made.
+    ///
+    /// # Errors
+    /// [`CapsuleError::Decode`] and [`CapsuleError::OtherVersion`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, CapsuleError> {
+        let known = Self::is_capsule(bytes);
+        // Before it comes the length of the text, which other versions may have longer.
+        let marked = bytes.get(1..).is_some_and(|rest| rest.starts_with(NAME.as_bytes()));
+        if marked && !known {
+            return Err(CapsuleError::OtherVersion);
+        }
+        let (mark, capsule): (String, Self) =
+            wire::decode(bytes, CAPSULE_BYTES_MAX).map_err(CapsuleError::Decode)?;
+        if mark == MARK { Ok(capsule) } else { Err(CapsuleError::OtherVersion) }
+    }
+
+    /// The genesis, and the world at the beginning.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn begin(&self, tools: &Tools) -> Result<(Genesis, World), CapsuleError> {
+        let genesis = Genesis::decode(&self.genesis).map_err(CapsuleError::Genesis)?;
+        let world =
+            World::from_snapshot(&self.snapshot, self.root, tools).map_err(CapsuleError::State)?;
+        if world.sim() == genesis.id() { Ok((genesis, world)) } else { Err(CapsuleError::OtherSim) }
+    }
+
+    /// The writer's own last state.
+    ///
+    /// # Errors
+    /// When it is not the state of the writer's last root; nothing if there is none.
+    pub fn end(&self, tools: &Tools) -> Result<Option<World>, CapsuleError> {
+        let Some(end) = &self.end else {
+            return Ok(None);
+        };
+        let root = self.roots.last().copied().unwrap_or(self.root);
+        World::from_snapshot(end, root, tools).map(Some).map_err(CapsuleError::State)
+    }
+
+    /// Applies the turns to the state, here, on one thread.
+    ///
+    /// Certificates are checked against the validators in the state itself. Whether that state is
+    /// the sim's is shown by the second header after it, which states its root; only for genesis it
+    /// is known by itself.
+    ///
+    /// # Errors
+    /// When there is nothing that can be replayed.
+    pub fn replay(&self, tools: &Tools) -> Result<Verdict, CapsuleError> {
+        let (_, world) = self.begin(tools)?;
+        let end = self.end(tools)?;
+        let first = world.height();
+        let mut course = Course::new(world);
+        let (mut compared, mut wrong) = (None, None);
+        let mut own = self.roots.iter();
+        let mut difference = None;
+        for (turn, certificate) in &self.turns {
+            match course.check(turn, certificate) {
+                Ok(()) => {}
+                Err(Unsound::Root { of, stated, found }) => {
+                    return Ok(Verdict::Differs { of, own: found, stated });
+                }
+                Err(why) => return Err(CapsuleError::Turns { height: turn.header.height, why }),
+            }
+            compared = turn.header.height.minus(ROOT_LAG).filter(|of| *of >= first);
+            let applied = course.follow(turn, &Serial, &mut ());
+            let had = own.next().copied();
+            if let Some(had) = had.filter(|had| *had != applied.root) {
+                wrong.get_or_insert((applied.height, had, applied.root));
+            }
+            if let Some(end) = end.as_ref().filter(|end| end.height() == applied.height) {
+                difference = differ(end, course.world()).map(Box::new);
+            }
+        }
+        if own.next().is_some() {
+            return Err(CapsuleError::Writer);
+        }
+        Ok(match wrong {
+            Some((of, had, now)) => Verdict::Unrepeatable { of, had, now, difference },
+            None => Verdict::Same { compared },
+        })
+    }
+}
+
+/// The first difference of two worlds' states.
+#[must_use]
+pub fn differ(left: &World, right: &World) -> Option<Difference> {
+    difference(
+        (&left.manifest(), &|key| left.leaf(key)),
+        (&right.manifest(), &|key| right.leaf(key)),
+    )
+}
