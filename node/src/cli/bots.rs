@@ -42,6 +42,9 @@ pub(super) struct BotsArgs {
     /// What they do.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// One in five also puts up boxes on open land, and takes them away again.
+    #[arg(long)]
+    build: bool,
 }
 
 /// What a crowd shall do.
@@ -51,6 +54,8 @@ pub(super) struct Crowd {
     pub(super) rate: u32,
     pub(super) duration: Duration,
     pub(super) seed: u64,
+    /// Do those that look around also build?
+    pub(super) builds: bool,
 }
 
 /// What became of the acts of all players.
@@ -85,9 +90,9 @@ impl fmt::Display for Summary {
 
 pub(super) async fn run(args: BotsArgs, console: Console) -> Result<(), Failure> {
     let trust = args.at.learn().await?;
-    let BotsArgs { count, rate, duration, seed, .. } = args;
+    let BotsArgs { count, rate, duration, seed, build: builds, .. } = args;
     console.note(&format!("{count} players act for {} s", duration.as_secs_f32()));
-    let crowd = Crowd { count, rate, duration, seed };
+    let crowd = Crowd { count, rate, duration, seed, builds };
     let tally = play(&args.at.node, &trust, crowd).await?;
     console.note("reading all turns again");
     let (lost, reread) = reread::lost(&args.at.node, &trust, tally.receipts()).await;
@@ -124,12 +129,12 @@ fn judge(summary: &Summary) -> Result<(), Failure> {
 }
 
 async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, Failure> {
-    let Crowd { count, rate, duration, seed } = crowd;
+    let Crowd { count, rate, duration, seed, builds } = crowd;
     let deadline = Instant::now() + ENTER;
     let entering = (0..count).map(|index| {
         let first = index as usize % nodes.len();
         let nodes = [&nodes[first..], &nodes[..first]].concat();
-        let pattern = Pattern::new(seed, u64::from(index));
+        let pattern = Pattern::new(seed, u64::from(index), builds);
         tokio::time::timeout_at(deadline, Player::enter(nodes, trust.clone(), index, pattern))
     });
     let mut players = Vec::new();

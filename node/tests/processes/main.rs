@@ -4,6 +4,7 @@
 //! a stated time; only processes that were started here are ended, by id.
 
 mod bad_input;
+mod building;
 mod main_job;
 mod people;
 mod plaza;

@@ -160,6 +160,7 @@ fn bots_lose_nothing_and_the_order_of_a_scripts_events_can_be_shown() {
         "5",
         "--duration",
         "3s",
+        "--build",
     ]);
     assert_eq!(report["lost"], 0, "{report}");
     assert!(report["acknowledged"].as_u64().is_some_and(|count| count > 50), "{report}");

@@ -58,3 +58,30 @@ fn whose_server_is_killed_goes_on_at_another_and_loses_no_act() {
     person.leaves();
     plaza.stop();
 }
+
+/// Somebody who knows the address of one server alone learns from it where the others are.
+#[test]
+fn whose_only_known_server_is_killed_goes_on_at_one_that_it_was_told_of() {
+    let folder = Folder::new("told-of");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    plaza.knows_entrances(1, 4);
+    let mut other = Person::enter(&plaza.servers[3].url, &key(&folder, "bob"));
+    let mut person = Person::enter(&plaza.servers[1].url, &key(&folder, "ada"));
+    person.types("look");
+    person.sees("what you see is proven");
+    person.types("shout number 0");
+    other.sees("number 0");
+
+    plaza.kill(1);
+    (1..=5).for_each(|n| person.types(&format!("shout number {n}")));
+
+    for n in 1..=5 {
+        let line = other.sees("number");
+        assert!(line.contains(&format!("number {n}")), "{line}: each once, and in order");
+    }
+    person.types("look");
+    person.sees("what you see is proven");
+    person.leaves();
+    other.leaves();
+    plaza.stop();
+}

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Output, Stdio},
     sync::mpsc::{Receiver, sync_channel},
@@ -152,6 +152,25 @@ impl Plaza {
                 status["root"].as_str().expect("a root").to_owned()
             })
             .collect()
+    }
+
+    /// Waits until the server can tell where so many servers let clients in.
+    pub(crate) fn knows_entrances(&self, index: usize, count: usize) {
+        let (began, url) = (Instant::now(), &self.servers[index].url);
+        let host = url.strip_prefix("http://").expect("plain HTTP").trim_end_matches('/');
+        loop {
+            let mut socket = TcpStream::connect(host).expect("the server listens");
+            let request = format!("GET /api/servers HTTP/1.0\r\nHost: {host}\r\n\r\n");
+            socket.write_all(request.as_bytes()).expect("it takes a request");
+            let mut answer = String::new();
+            socket.read_to_string(&mut answer).expect("it answers with text");
+            let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+            let entrances: Value = serde_json::from_str(body).expect("JSON");
+            if entrances["servers"].as_array().is_some_and(|known| known.len() >= count) {
+                return;
+            }
+            assert!(began.elapsed() < PATIENCE, "server {index} knows {entrances}");
+        }
     }
 
     /// Ends one server as a power loss of its process would.

@@ -80,7 +80,8 @@ async fn seen(
     trust: &Trust,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
-    let crowd = Crowd { count: IN_VIEW, rate: RATE, duration: WARM_UP + duration, seed: 2 };
+    let crowd =
+        Crowd { count: IN_VIEW, rate: RATE, duration: WARM_UP + duration, seed: 2, builds: false };
     let (summary, weights) = tokio::join!(
         bots::measure(nodes, trust, crowd),
         onlooker::look_on(entrance, (WARM_UP, duration)),
@@ -110,7 +111,13 @@ async fn carried(
     trust: &Trust,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
-    let crowd = Crowd { count: AT_ONE_SERVER, rate: RATE, duration: WARM_UP + duration, seed: 3 };
+    let crowd = Crowd {
+        count: AT_ONE_SERVER,
+        rate: RATE,
+        duration: WARM_UP + duration,
+        seed: 3,
+        builds: false,
+    };
     let nodes = std::slice::from_ref(node);
     let cost = async {
         tokio::time::sleep(WARM_UP).await;

@@ -83,7 +83,7 @@ async fn under_load(
 ) -> Result<Vec<Figure>, Failure> {
     let nodes: Vec<NodeUrl> = cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
     let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
-    let crowd = Crowd { count, rate: RATE, duration, seed: 1 };
+    let crowd = Crowd { count, rate: RATE, duration, seed: 1, builds: false };
     let (summary, turns) =
         tokio::join!(bots::measure(&nodes, &trust, crowd), turn_rate(&nodes[0], duration));
     let (Summary { sent, acknowledged, refused, lost, p50_ms, p99_ms, unanswered }, turns) =

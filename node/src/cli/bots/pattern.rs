@@ -2,7 +2,7 @@
 
 use metatopia_client::{Scene, text};
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_types::{Act, Blob, Emote};
+use metatopia_types::{Act, AssetLicence, Blob, Blueprint, Build, Emote, Outline};
 
 /// Bots turn back when they are farther than this from where they began.
 const ROAM: Fx = Fx::from_int(12);
@@ -11,6 +11,12 @@ const ROAM: Fx = Fx::from_int(12);
 const PUSHES: u64 = 15;
 const WORDS: u64 = 3;
 const GESTURES: u64 = 4;
+
+/// Of a hundred acts of a builder that sees where it is.
+const BUILDS: u64 = 10;
+
+/// Things that a builder puts up before it takes one back.
+const BUILT_MAX: u32 = 4;
 
 const SENTENCES: [&str; 6] = [
     "hello",
@@ -28,13 +34,18 @@ const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, E
 pub(super) struct Pattern {
     chance: Stream,
     home: Option<Vec2>,
+    /// Does it build?
+    builds: bool,
+    /// What it put up and did not take back.
+    built: u32,
 }
 
 impl Pattern {
-    pub(super) fn new(seed: u64, index: u64) -> Self {
+    pub(super) fn new(seed: u64, index: u64, builds: bool) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
-        Self { chance: Stream::new(&key, "metatopia bots v1", &[index]), home: None }
+        let chance = Stream::new(&key, "metatopia bots v1", &[index]);
+        Self { chance, home: None, builds, built: 0 }
     }
 
     /// The next act, with the blobs it names.
@@ -50,8 +61,36 @@ impl Pattern {
             return text::say(0, self.pick(&SENTENCES));
         } else if die < PUSHES + WORDS + GESTURES {
             return (Act::Emote(self.pick(&EMOTES)), Vec::new());
+        } else if self.builds
+            && die >= 100 - BUILDS
+            && let Some(here) = scene.and_then(text::position)
+        {
+            return (Act::Build(self.build(here)), Vec::new());
         }
         (Act::Walk { heading: self.heading(scene) }, Vec::new())
+    }
+
+    /// Puts a box up beside itself, or takes back what it built last. Where it may not build, it is
+    /// told so: that is a fate of an act like any other.
+    fn build(&mut self, here: Vec2) -> Build {
+        if self.built == BUILT_MAX || (self.built > 0 && self.chance.below(3) == 0) {
+            self.built -= 1;
+            return Build::Undo { skip: 0 };
+        }
+        self.built += 1;
+        let bits = u32::try_from(self.chance.below(1 << 32)).expect("below 2^32");
+        let beside = Angle::from_bits(bits).direction().scale(Fx::from_int(2));
+        Build::Place(Blueprint {
+            kind: "box".into(),
+            name: "box".into(),
+            text: String::new(),
+            color: u32::try_from(self.chance.below(1 << 24)).expect("below 2^24"),
+            outline: Outline::Box { half: Vec2::new(Fx::HALF, Fx::HALF) },
+            movable: false,
+            position: here.saturating_add(beside),
+            angle: Angle::ZERO,
+            licence: AssetLicence::default(),
+        })
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -75,6 +114,9 @@ impl Pattern {
 mod tests {
     use std::collections::BTreeMap;
 
+    use metatopia_client::SceneObject;
+    use metatopia_types::{Height, Look, ObjectId, Tick};
+
     use super::*;
 
     fn kind(act: &Act) -> &'static str {
@@ -89,7 +131,7 @@ mod tests {
     #[test]
     fn the_same_seed_and_index_do_the_same() {
         let acts = |seed, index| {
-            let mut pattern = Pattern::new(seed, index);
+            let mut pattern = Pattern::new(seed, index, false);
             (0..50).map(|_| pattern.next(None)).collect::<Vec<_>>()
         };
         assert_eq!(acts(1, 2), acts(1, 2));
@@ -99,7 +141,7 @@ mod tests {
 
     #[test]
     fn bots_walk_talk_and_wave_and_name_their_words() {
-        let mut pattern = Pattern::new(7, 0);
+        let mut pattern = Pattern::new(7, 0, false);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for _ in 0..1_000 {
             let (act, blobs) = pattern.next(None);
@@ -114,5 +156,48 @@ mod tests {
         }
         assert!(counts["walk"] > 800 && counts["say"] > 5 && counts["emote"] > 5, "{counts:?}");
         assert!(!counts.contains_key("other"), "there is nothing to push in sight");
+    }
+
+    #[test]
+    fn a_builder_that_sees_where_it_is_builds_and_takes_back_no_more_than_it_built() {
+        let me = ObjectId(7);
+        let avatar = SceneObject {
+            id: me,
+            kind: "avatar".into(),
+            name: "bot 0".into(),
+            owner: None,
+            position: Vec2::new(Fx::from_int(3), Fx::ZERO),
+            angle: Angle::ZERO,
+            velocity: Vec2::ZERO,
+            half: Vec2::new(Fx::HALF, Fx::HALF),
+            round: true,
+            look: Look::default(),
+            text: String::new(),
+            movable: false,
+            player: None,
+            scripts: Vec::new(),
+        };
+        let objects = vec![avatar];
+        let scene = Scene { height: Height(1), tick: Tick(3), me: Some(me), objects };
+        let mut pattern = Pattern::new(7, 0, true);
+        let (mut standing, mut placed) = (0_u32, 0_u32);
+        for _ in 0..2_000 {
+            match pattern.next(Some(&scene)).0 {
+                Act::Build(Build::Place(box_)) => {
+                    let away = box_.position.distance(scene.objects[0].position);
+                    assert!(away < Fx::from_int(3), "{away}");
+                    (standing, placed) = (standing + 1, placed + 1);
+                }
+                Act::Build(Build::Undo { skip: 0 }) => {
+                    standing = standing.checked_sub(1).expect("there was something to take back");
+                }
+                Act::Build(other) => panic!("{other:?}"),
+                _ => {}
+            }
+            assert!(standing <= BUILT_MAX);
+        }
+        assert!(placed > 50, "{placed}");
+        let blind = (0..500).map(|_| kind(&pattern.next(None).0));
+        assert_eq!(blind.filter(|kind| *kind == "other").count(), 0);
     }
 }
