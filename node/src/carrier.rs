@@ -30,10 +30,12 @@ use crate::{
 pub const CONNECT: Duration = Duration::from_secs(5);
 
 /// Something is sent at least this often, so that neither side takes the other for gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(2);
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// A server from which no packet came for this long is gone.
-const IDLE: Duration = Duration::from_secs(10);
+/// A server from which no packet came for this long is gone: a killed process says no good-bye over
+/// UDP, and its clients' acts wait for as long until another server gets them. Three packets in a row
+/// have to be lost before one that lives is taken for dead.
+const IDLE: Duration = Duration::from_secs(4);
 
 /// Time that [`CarrierSender::leave`] waits for what was sent to arrive.
 const LINGER: Duration = Duration::from_secs(1);

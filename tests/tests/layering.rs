@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
+    ("network", &["math"]),
     (
         "world",
         &[

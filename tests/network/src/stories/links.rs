@@ -1,0 +1,100 @@
+//! Bad links.
+
+use std::{thread, time::Duration};
+
+use super::{Bound, Figure, Length, Outcome, times::millis};
+use crate::{Bots, Servers, Weather, servers::Told};
+
+const MILLI: Duration = Duration::from_millis(1);
+
+/// After a split the two halves decide nothing; what was on its way may still make one turn.
+const AFTERWARDS: u64 = 1;
+
+/// Figures of players that acted through it all.
+pub(super) fn played(servers: &Servers<'_>, bots: Bots) -> Told<Vec<Figure>> {
+    let fate = bots.fate()?;
+    servers.agree(&[0, 1, 2, 3])?;
+    Ok(vec![
+        Figure::new("acts with receipt", fate.acknowledged, "acts", Bound::None),
+        Figure::new("of them lost", fate.lost, "acts", Bound::AtMost(0)),
+        Figure::new("unanswered", fate.unanswered, "acts", Bound::AtMost(0)),
+        Figure::new("act to receipt p99", fate.p99_ms, "ms", Bound::None),
+    ])
+}
+
+/// Turns of the first server in a hundred seconds, over this time.
+fn pace(servers: &Servers<'_>, time: Duration) -> u64 {
+    let from = servers.height(0);
+    thread::sleep(time);
+    (servers.height(0) - from) * 100_000 / millis(time).max(1)
+}
+
+fn under(servers: &Servers<'_>, weather: Weather, time: Duration, least: u64) -> Outcome {
+    servers.lab.switch.conditions().everywhere = weather;
+    let bots = Bots::play(servers, time)?;
+    let pace = pace(servers, time);
+    let mut figures = vec![Figure::new("turns in 100 s", pace, "turns", Bound::AtLeast(least))];
+    figures.extend(played(servers, bots)?);
+    Ok(figures)
+}
+
+pub(super) fn steady(servers: &mut Servers<'_>, length: Length) -> Outcome {
+    under(servers, Weather::default(), length.seconds(3, 20), 1_980)
+}
+
+pub(super) fn rain(servers: &mut Servers<'_>, length: Length) -> Outcome {
+    let weather = Weather { delay: 100 * MILLI, loss_percent: 2, ..Weather::default() };
+    // A turn takes two travels of 100 ms, and a retransmission as much again: 1 to 4 a second.
+    under(servers, weather, length.seconds(5, 30), 100)
+}
+
+pub(super) fn shuffle(servers: &mut Servers<'_>, length: Length) -> Outcome {
+    let weather =
+        Weather { delay: 5 * MILLI, jitter: 10 * MILLI, double_percent: 10, loss_percent: 0 };
+    under(servers, weather, length.seconds(4, 20), 1_000)
+}
+
+pub(super) fn one_way(servers: &mut Servers<'_>, length: Length) -> Outcome {
+    let time = length.seconds(5, 20);
+    // Those who play are at the other servers: what nobody hears cannot be answered.
+    let bots = Bots::at(servers, &[1, 2, 3], time + time / 2)?;
+    for other in 1..4 {
+        servers.lab.switch.conditions().cut((0, other));
+    }
+    let from = servers.height(1);
+    thread::sleep(time);
+    let meanwhile = servers.height(1) - from;
+    servers.lab.switch.conditions().heal();
+    let back = servers.until(0, "catches up", |now| now.height >= from + meanwhile)?;
+    let mut figures = vec![
+        Figure::new("turns without it", meanwhile, "turns", Bound::AtLeast(time.as_secs())),
+        Figure::time("it catches up after", back, Bound::None),
+    ];
+    figures.extend(played(servers, bots)?);
+    Ok(figures)
+}
+
+pub(super) fn split(servers: &mut Servers<'_>, length: Length) -> Outcome {
+    let time = length.seconds(3, 5);
+    let mut worst = Duration::ZERO;
+    let rounds = length.of(1, 10);
+    let bots = Bots::play(servers, (time + Duration::from_secs(2)) * rounds)?;
+    for _ in 0..rounds {
+        servers.turns(0, 5)?;
+        servers.lab.switch.conditions().split(&[0, 1]);
+        thread::sleep(Duration::from_millis(500));
+        let stood = servers.height(0).max(servers.height(2));
+        thread::sleep(time);
+        let still = (0..4).map(|n| servers.height(n)).max().unwrap_or_default();
+        if still > stood + AFTERWARDS {
+            return Err(format!("two of four servers went from {stood} to {still}"));
+        }
+        servers.lab.switch.conditions().heal();
+        let first = servers.until(0, "goes on", |now| now.height > still)?;
+        worst = worst.max(first);
+    }
+    let mut figures =
+        vec![Figure::time("healed to first turn, worst", worst, Bound::AtMost(2_000))];
+    figures.extend(played(servers, bots)?);
+    Ok(figures)
+}
