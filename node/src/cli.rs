@@ -3,6 +3,7 @@
 //! [`main`] reads the arguments, runs one command and ends with an [`Exit`] code. Results go to
 //! standard output, one JSON object per line with `--json`; everything else goes to standard error.
 
+mod admin;
 mod arguments;
 mod bench;
 mod bisect;
@@ -13,6 +14,7 @@ mod entry;
 mod evidence;
 mod exit;
 mod failure;
+mod invite;
 mod keys;
 mod log;
 mod node;
@@ -62,6 +64,16 @@ enum Command {
     Node {
         #[command(subcommand)]
         command: node::NodeCommand,
+    },
+    /// Let somebody's node follow a sim.
+    Invite {
+        #[command(subcommand)]
+        command: invite::InviteCommand,
+    },
+    /// Change who votes; for admins of a sim.
+    Admin {
+        #[command(subcommand)]
+        command: admin::AdminCommand,
     },
     /// How a server stands.
     Status(status::StatusArgs),
@@ -151,7 +163,9 @@ pub fn main() -> ExitCode {
 fn run(command: Command, console: Console) -> Result<(), Failure> {
     match command {
         Command::Up(args) => wait(up::run(args, console)),
-        Command::Node { command } => node::run(command),
+        Command::Node { command } => node::run(command, console),
+        Command::Invite { command } => invite::run(command, console),
+        Command::Admin { command } => wait(admin::run(command, console)),
         Command::Status(args) => wait(status::run(args, console)),
         Command::Keys { command } => keys::run(command, console),
         Command::Client(args) => wait(client::run(args, console)),

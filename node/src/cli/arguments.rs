@@ -30,6 +30,23 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Longest time that an invite may be good: a year.
+const DAYS_MAX: u64 = 365;
+
+/// Reads what [`duration`] reads, and days such as `7d`.
+///
+/// # Errors
+/// A sentence that says how durations are written.
+pub(crate) fn days(text: &str) -> Result<Duration, String> {
+    let Some(days) = text.strip_suffix('d') else {
+        return duration(text).map_err(|why| format!("{why}; or in days, like 7d"));
+    };
+    match days.parse::<u64>() {
+        Ok(days @ 1..=DAYS_MAX) => Ok(Duration::from_secs(days * 86_400)),
+        _ => Err(format!("1d to {DAYS_MAX}d")),
+    }
+}
+
 macro_rules! counters {
     ($($name:ident -> $type:ident;)*) => {$(
         pub(crate) fn $name(text: &str) -> Result<$type, std::num::ParseIntError> {
@@ -59,5 +76,14 @@ mod tests {
             assert!(duration(text).is_err(), "{text}");
         }
         assert!(duration(&format!("{}h", u64::MAX)).is_err());
+    }
+
+    #[test]
+    fn longer_times_are_written_in_days() {
+        assert_eq!(days("7d"), Ok(Duration::from_secs(7 * 86_400)));
+        assert_eq!(days("30m"), Ok(Duration::from_secs(1_800)));
+        for text in ["0d", "366d", "d", "-1d", "1.5d", "7"] {
+            assert!(days(text).is_err(), "{text}");
+        }
     }
 }

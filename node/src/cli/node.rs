@@ -1,4 +1,6 @@
-//! `node run`: one server, in the foreground.
+//! `node run` and `node join`: one server, in the foreground.
+
+mod join;
 
 use std::{
     io::{self, IsTerminal as _},
@@ -14,7 +16,7 @@ use tokio::{
 };
 use tracing_subscriber::EnvFilter;
 
-use super::{exit::Exit, failure::Failure};
+use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
     config::{self, ConfigError, Layer, LogLevel, Settings},
     server::{self, ServerError},
@@ -28,6 +30,8 @@ pub(super) enum NodeCommand {
         Unknown keys and variables are errors. `metatopia up` writes such files: \
         server-0/metatopia.toml in its data directory.")]
     Run(Box<RunArgs>),
+    /// Follow a sim by an invite, and serve its clients.
+    Join(Box<join::JoinArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -43,21 +47,28 @@ pub(super) struct RunArgs {
     until_stdin_ends: bool,
 }
 
-pub(super) fn run(command: NodeCommand) -> Result<(), Failure> {
-    let NodeCommand::Run(args) = command;
+pub(super) fn run(command: NodeCommand, console: Console) -> Result<(), Failure> {
+    let args = match command {
+        NodeCommand::Run(args) => args,
+        NodeCommand::Join(args) => return join::run(*args, console),
+    };
     let settings = settle(&args)?;
-    let filter = EnvFilter::new(filter(settings.log));
+    log_to_stderr(settings.log);
+    super::wait(async move {
+        let stop = stop_signal(args.until_stdin_ends)
+            .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
+        Ok(server::run(settings, stop).await?)
+    })
+}
+
+fn log_to_stderr(level: LogLevel) {
+    let filter = EnvFilter::new(filter(level));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr);
     // A second subscriber is only there in tests, which keep theirs.
     let _ = log.try_init();
-    super::wait(async move {
-        let stop = stop_signal(args.until_stdin_ends)
-            .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
-        Ok(server::run(settings, stop).await?)
-    })
 }
 
 /// Agreement's core tells of every vote at the level at which we tell of sessions.

@@ -54,11 +54,7 @@ async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
     let login = driver.submit(args.player.login(&driver.author()), Vec::new()).await?;
     let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
     let words = driver.submit(act, blobs).await?;
-    let decided = timeout(DECIDED, decide(driver, &[login.act, words.act])).await;
-    let decided = decided.map_err(|_| {
-        Failure::timed_out(format!("no receipt within {} s", DECIDED.as_secs()))
-            .hint("see `metatopia status`")
-    })??;
+    let decided = decide_in_time(driver, &[login.act, words.act]).await?;
     let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
     if let Outcome::Refused(why) = prove(driver, place(login), login.act).await? {
         return Err(Failure::refused(format!("the login was refused: {why}")));
@@ -77,7 +73,11 @@ async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
     })
 }
 
-async fn prove(driver: &mut Driver, place: (Height, u32), act: ActId) -> Result<Outcome, Failure> {
+pub(super) async fn prove(
+    driver: &mut Driver,
+    place: (Height, u32),
+    act: ActId,
+) -> Result<Outcome, Failure> {
     driver.prove_outcome(place, act, PROVEN).await.map_err(|error| match error {
         ProofError::Unknown => {
             let message = format!("the act is in turn {}, but its outcome was not proved", place.0);
@@ -87,7 +87,17 @@ async fn prove(driver: &mut Driver, place: (Height, u32), act: ActId) -> Result<
     })
 }
 
-/// Waits until all these acts are in decided turns; gives their places.
+/// Waits until all these acts are in decided turns, but not for ever; gives their places.
+pub(super) async fn decide_in_time(
+    driver: &mut Driver,
+    acts: &[ActId],
+) -> Result<BTreeMap<ActId, (Height, u32)>, Failure> {
+    timeout(DECIDED, decide(driver, acts)).await.map_err(|_| {
+        Failure::timed_out(format!("no receipt within {} s", DECIDED.as_secs()))
+            .hint("see `metatopia status`")
+    })?
+}
+
 async fn decide(
     driver: &mut Driver,
     acts: &[ActId],

@@ -6,6 +6,7 @@ use metatopia_client::{Distrust, LightClient};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
     ActId, Certificate, Header, Height, Lane, Outcome, PublicKey, Seq, SignedEnvelope, Turn,
+    ValidatorSet,
 };
 use tokio::time::{Instant, sleep};
 
@@ -114,6 +115,24 @@ impl Driver {
         self.believe(&turn.header, &certificate, wait).await?;
         turn.check_body().map_err(|_| ProofError::Other("a body that its header does not name"))?;
         Ok((turn, certificate))
+    }
+
+    /// A height that was decided a moment ago, as the node says.
+    ///
+    /// # Errors
+    /// See [`ProofError`].
+    pub async fn decided(&mut self, wait: Duration) -> Result<Height, ProofError> {
+        let snapshot = self.ask_until_known(Question::Snapshot, wait).await?;
+        let Answer::Snapshot(offer) = snapshot else {
+            return Err(ProofError::Unknown);
+        };
+        Ok(offer.header.height)
+    }
+
+    /// Who votes at a height that something was proved of.
+    #[must_use]
+    pub fn validators(&self, height: Height) -> Option<ValidatorSet> {
+        self.light.set(height).ok().cloned()
     }
 
     /// Is this header decided?

@@ -6,5 +6,6 @@
 mod bad_input;
 mod building;
 mod main_job;
+mod membership;
 mod people;
 mod plaza;

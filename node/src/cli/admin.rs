@@ -1,0 +1,240 @@
+//! `admin`: who votes, by acts that an admin signs.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, Subcommand};
+use metatopia_protocol::{Answer, Question};
+use metatopia_sim::is_line;
+use metatopia_types::{Act, Contact, Outcome, PublicKey, SetChange, limits::CONTACT_BYTES_MAX};
+use serde::Serialize;
+use tokio::time::sleep;
+
+use super::{
+    arguments,
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    say::{decide_in_time, prove},
+    session::{ANSWER, PlayerArgs},
+    status::Status,
+};
+use crate::client_driver::Driver;
+
+/// Between two questions whether a change is in force.
+const ASK: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AdminCommand {
+    /// Name a follower a standby: it votes once its own node has said that it follows.
+    #[command(after_help = "Examples:\n  \
+        metatopia admin candidates\n  \
+        metatopia admin promote KEY --key admin.key\n  \
+        metatopia admin promote KEY --contact PEER_ID@/ip4/203.0.113.9/tcp/8082 --key admin.key\n\n\
+        KEY is the key that the node votes with, as `metatopia node join` prints it. The node says \
+        by itself that it\nfollows, and votes three turns later. `metatopia up` keeps the admin's \
+        key in admin.key of its directory.")]
+    Promote(PromoteArgs),
+    /// Take a server out of the set, or a standby off the list. It may go on following.
+    #[command(after_help = "A set never shrinks below four servers: exit code 4.")]
+    Demote(ChangeArgs),
+    /// Followers that stand by for a vote.
+    Candidates(CandidatesArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ChangeArgs {
+    /// The key that the node votes with: 64 hexadecimal digits.
+    server: PublicKey,
+    #[command(flatten)]
+    admin: PlayerArgs,
+    /// How long to wait until it is in force; 0s does not wait.
+    #[arg(long, default_value = "30s", value_parser = arguments::duration, value_name = "DURATION")]
+    wait: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PromoteArgs {
+    /// Where its node is reached [default: what the node said when it asked to stand by].
+    #[arg(long, value_name = "PEER_ID@MULTIADDRESS", value_parser = contact)]
+    contact: Option<Contact>,
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CandidatesArgs {
+    #[command(flatten)]
+    at: super::session::NodeArgs,
+}
+
+/// What became of a change.
+#[derive(Debug, Serialize)]
+struct Changed {
+    change: &'static str,
+    server: String,
+    act: String,
+    height: u64,
+    /// Is it in force? False if nobody waited for that.
+    in_force: bool,
+    validators: Vec<String>,
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { change, server, height, .. } = self;
+        write!(f, "{change} {server}: decided at height {height}")?;
+        if self.in_force {
+            write!(f, ", in force; {} servers vote", self.validators.len())?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Candidate {
+    server: String,
+    peer_id: String,
+    address: String,
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  {}@{}", self.server, self.peer_id, self.address)
+    }
+}
+
+/// Reads `PEER_ID@MULTIADDRESS`.
+fn contact(text: &str) -> Result<Contact, String> {
+    let like = "a contact looks like 12D3KooW..@/ip4/203.0.113.9/tcp/8082";
+    let (peer_id, address) = text.split_once('@').ok_or(like)?;
+    let bad = |error: &dyn fmt::Display| format!("{error}; {like}");
+    peer_id.parse::<libp2p::PeerId>().map_err(|error| bad(&error))?;
+    address.parse::<libp2p::Multiaddr>().map_err(|error| bad(&error))?;
+    let longest = peer_id.len().max(address.len());
+    if longest > CONTACT_BYTES_MAX || !is_line(peer_id) || !is_line(address) {
+        return Err(format!("at most {CONTACT_BYTES_MAX} bytes; {like}"));
+    }
+    Ok(Contact { peer_id: peer_id.to_owned(), address: address.to_owned() })
+}
+
+pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        AdminCommand::Promote(args) => promote(args, console).await,
+        AdminCommand::Demote(args) => demote(args, console).await,
+        AdminCommand::Candidates(args) => candidates(args, console).await,
+    }
+}
+
+async fn candidates(args: CandidatesArgs, console: Console) -> Result<(), Failure> {
+    let Answer::Applicants(all) = args.at.ask(Question::Applicants).await? else {
+        return Err(Failure::failed("the node does not say who stands by"));
+    };
+    for one in all {
+        let Contact { peer_id, address } = one.contact;
+        console.show(&Candidate { server: one.key.to_string(), peer_id, address })?;
+    }
+    Ok(())
+}
+
+async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
+    let PromoteArgs { contact, change } = args;
+    let mut driver = change.admin.open().await?;
+    let promoted = async {
+        let contact = match contact {
+            Some(contact) => contact,
+            None => stated_contact(&mut driver, change.server).await?,
+        };
+        let act = SetChange::Add { key: change.server, contact };
+        submit(&mut driver, &change, act).await
+    };
+    let told = promoted.await;
+    driver.leave().await;
+    finish(&change, "promote", told?, true, console).await
+}
+
+async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
+    let mut driver = change.admin.open().await?;
+    let act = SetChange::Remove { key: change.server };
+    let told = submit(&mut driver, &change, act).await;
+    driver.leave().await;
+    finish(&change, "demote", told?, false, console).await
+}
+
+/// Where a node says that it is which stands by.
+async fn stated_contact(driver: &mut Driver, server: PublicKey) -> Result<Contact, Failure> {
+    let answer = driver.ask(Question::Applicants, ANSWER).await?;
+    let Answer::Applicants(all) = answer else {
+        return Err(Failure::failed("the node does not say who stands by"));
+    };
+    all.into_iter().find(|one| one.key == server).map(|one| one.contact).ok_or_else(|| {
+        Failure::not_found(format!("the node knows of no follower that would vote with {server}"))
+            .hint("ask its owner to join by an invite that grants stand-by, or give --contact")
+    })
+}
+
+/// Has the change decided: its act, and the height.
+async fn submit(
+    driver: &mut Driver,
+    change: &ChangeArgs,
+    act: SetChange,
+) -> Result<(String, u64), Failure> {
+    let login = driver.submit(change.admin.login(&driver.author()), Vec::new()).await?;
+    let change = driver.submit(Act::SetChange(act), Vec::new()).await?;
+    let places = decide_in_time(driver, &[login.act, change.act]).await?;
+    for (what, act) in [("the login", login.act), ("the change", change.act)] {
+        let place = places.get(&act).copied().unwrap_or_default();
+        if let Outcome::Refused(why) = prove(driver, place, act).await? {
+            return Err(Failure::refused(format!("{what} was refused: {why}")));
+        }
+    }
+    let (height, _) = places.get(&change.act).copied().unwrap_or_default();
+    Ok((change.act.to_string(), height.0))
+}
+
+/// Waits until the server votes, or votes no more.
+async fn finish(
+    args: &ChangeArgs,
+    change: &'static str,
+    (act, height): (String, u64),
+    votes: bool,
+    console: Console,
+) -> Result<(), Failure> {
+    let server = args.server.to_string();
+    let began = Instant::now();
+    let mut validators = Vec::new();
+    let mut in_force = false;
+    while !in_force && !args.wait.is_zero() {
+        let node = args.admin.at.node.first().ok_or_else(|| Failure::usage("no node was given"))?;
+        validators = Status::ask(node, None).await?.validators;
+        in_force = validators.contains(&server) == votes;
+        if !in_force && began.elapsed() > args.wait {
+            let shown = Changed { change, server, act, height, in_force, validators };
+            console.show(&shown)?;
+            let message = format!("it is not in force after {} s", args.wait.as_secs());
+            return Err(Failure::new(Exit::TimedOut, message)
+                .hint("a standby votes once its own node follows: is it running?"));
+        }
+        if !in_force {
+            sleep(ASK).await;
+        }
+    }
+    console.show(&Changed { change, server, act, height, in_force, validators })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contacts_are_a_peer_id_and_an_address() {
+        let peer = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN";
+        let read = contact(&format!("{peer}@/ip4/127.0.0.1/tcp/9")).unwrap();
+        assert_eq!((read.peer_id.as_str(), read.address.as_str()), (peer, "/ip4/127.0.0.1/tcp/9"));
+        for text in ["", peer, "x@/ip4/127.0.0.1/tcp/9", &format!("{peer}@localhost:9")] {
+            assert!(contact(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! `invite`: let somebody's node follow a sim.
+
+mod code;
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Args, Subcommand, ValueEnum};
+use metatopia_protocol::{
+    Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, Invite, InviteError, InviteTextError,
+    Question, SignedInvite,
+};
+use metatopia_types::{Certificate, Ed25519, Millis, Sign as _, SigningKey, ValidatorSet};
+use serde::Serialize;
+
+use super::{
+    arguments,
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    session::{ANSWER, NODE, NodeArgs},
+};
+use crate::{
+    client_driver::{Driver, NodeUrl, random},
+    clock::Clock,
+    config, keys,
+};
+
+/// What text before an invite makes an address of it.
+const SCHEME: &str = "metatopia:";
+
+/// Heights that are tried for a checkpoint: a header that changes the validators is none.
+const TRIES_MAX: usize = 8;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum InviteCommand {
+    /// Make an invite: text, an address, and a code for cameras.
+    #[command(after_help = "Examples:\n  \
+        metatopia invite create --data-dir ~/.local/state/metatopia/plaza\n  \
+        metatopia invite create --node http://203.0.113.5:8080 --key admin.key --uses 5 --expires 7d\n\n\
+        Who has it, starts a follower with `metatopia node join INVITE --data-dir DIR`. Each server \
+        counts for itself\nhow many nodes an invite let in; it keeps that in the file `followers` \
+        of its data directory.")]
+    Create(CreateArgs),
+    /// Read an invite and check it: its checkpoint, its signature, its time.
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateArgs {
+    /// The world of `metatopia up`, or a server's data directory: invites by the key that is there.
+    #[arg(long, value_name = "DIR", conflicts_with = "key")]
+    data_dir: Option<PathBuf>,
+    /// A node of the sim [default: the one of --data-dir, else http://127.0.0.1:8080].
+    #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
+    node: Vec<NodeUrl>,
+    /// Your key file; you must be an admin of the sim.
+    #[arg(long, value_name = "FILE", required_unless_present = "data_dir")]
+    key: Option<PathBuf>,
+    /// What it lets its holder do: `follow`, or as well `stand-by` for a vote.
+    #[arg(long, value_enum, default_value_t = GrantArg::Follow)]
+    grant: GrantArg,
+    /// Nodes that each server lets in by it.
+    #[arg(long, default_value_t = 1, value_name = "COUNT",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(INVITE_USES_MAX)))]
+    uses: u32,
+    /// How long it is good, such as 30m, 24h or 7d.
+    #[arg(long, default_value = "7d", value_parser = arguments::days, value_name = "DURATION")]
+    expires: Duration,
+    /// Show no code.
+    #[arg(long)]
+    no_code: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum GrantArg {
+    Follow,
+    StandBy,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The invite: its text, an address that ends in it, or a file that holds it.
+    invite: String,
+}
+
+/// An invite, for people and scripts.
+#[derive(Debug, Serialize)]
+struct Shown {
+    invite: String,
+    url: String,
+    id: String,
+    sim: String,
+    issuer: String,
+    grant: &'static str,
+    uses: u32,
+    /// Milliseconds since 1970.
+    expires: u64,
+    height: u64,
+    validators: usize,
+    addresses: Vec<String>,
+    valid: bool,
+    #[serde(skip)]
+    left: Duration,
+}
+
+impl Shown {
+    fn of(signed: &SignedInvite, now: Millis) -> Self {
+        let (invite, text) = (&signed.invite, signed.text());
+        Self {
+            url: format!("{SCHEME}{text}"),
+            invite: text,
+            id: invite.id().to_string(),
+            sim: invite.sim().to_string(),
+            issuer: invite.issuer.to_string(),
+            grant: match invite.grant {
+                Grant::Follow => "follow",
+                Grant::StandBy => "stand-by",
+            },
+            uses: invite.uses,
+            expires: invite.expires.0,
+            height: invite.header.height.0,
+            validators: invite.validators.members().len(),
+            addresses: invite.addresses.clone(),
+            valid: true,
+            left: Duration::from_millis(invite.expires.0.saturating_sub(now.0)),
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let minutes = self.left.as_secs() / 60;
+        let (days, hours) = (minutes / 1_440, minutes / 60 % 24);
+        writeln!(f, "sim         {}", self.sim)?;
+        writeln!(f, "issuer      {}", self.issuer)?;
+        writeln!(f, "grant       {}", self.grant)?;
+        writeln!(f, "uses        {} at each server", self.uses)?;
+        writeln!(f, "good for    {days} d {hours} h {} min", minutes % 60)?;
+        writeln!(f, "checkpoint  height {}, {} validators", self.height, self.validators)?;
+        for address in &self.addresses {
+            writeln!(f, "server      {address}")?;
+        }
+        writeln!(f, "address     {}", self.url)?;
+        write!(f, "\n{}", self.invite)
+    }
+}
+
+pub(super) fn run(command: InviteCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        InviteCommand::Create(args) => super::wait(create(args, console)),
+        InviteCommand::Show(args) => show(&args, console),
+    }
+}
+
+fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
+    let now = Clock::default().now().wall;
+    let signed = read(&args.invite)?;
+    let checked = signed.check(now, &Ed25519);
+    console.show(&Shown { valid: checked.is_ok(), ..Shown::of(&signed, now) })?;
+    Ok(checked?)
+}
+
+/// Reads an invite from the command line, or from the file that is named there.
+pub(super) fn read(text: &str) -> Result<SignedInvite, Failure> {
+    let content = match fs::read_to_string(text) {
+        Ok(content) => content,
+        Err(_) => text.to_owned(),
+    };
+    Ok(SignedInvite::read(&content)?)
+}
+
+impl From<InviteTextError> for Failure {
+    fn from(error: InviteTextError) -> Self {
+        Self::usage(error.to_string())
+            .hint("an invite begins with `metatopia1`; `metatopia invite create` makes one")
+    }
+}
+
+impl From<InviteError> for Failure {
+    fn from(error: InviteError) -> Self {
+        let message = format!("the invite is not good: {error}");
+        match error {
+            InviteError::Expired { .. } => Self::refused(message).hint("ask for a new one"),
+            _ => Self::unverified(message).hint("ask for it again, and copy all of it"),
+        }
+    }
+}
+
+async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
+    let (key, found) = match (&args.data_dir, &args.key) {
+        (Some(dir), _) => own_key(dir)?,
+        (None, Some(key)) => (keys::load(key)?, None),
+        (None, None) => return Err(Failure::usage("neither --data-dir nor --key is given")),
+    };
+    let node = match (args.node.is_empty(), found) {
+        (false, _) => args.node.clone(),
+        (true, Some(url)) => vec![url],
+        (true, None) => vec![NODE.parse().expect("an address like its example")],
+    };
+    let at = NodeArgs { node, sim: None };
+    let mut driver = at.open_to_ask().await?;
+    let now = Clock::default().now().wall;
+    let made = make(&mut driver, &args, &at.node, (&key, now)).await;
+    driver.leave().await;
+    let signed = made?;
+    signed.check(now, &Ed25519)?;
+    console.show(&Shown::of(&signed, now))?;
+    if !console.is_json() && !args.no_code {
+        match code::draw(&signed.text()) {
+            Some(code) => console.line(&format!("\n{code}"))?,
+            None => console.note("too long for a code: it names many validators"),
+        }
+    }
+    Ok(())
+}
+
+async fn make(
+    driver: &mut Driver,
+    args: &CreateArgs,
+    nodes: &[NodeUrl],
+    (key, now): (&SigningKey, Millis),
+) -> Result<SignedInvite, Failure> {
+    let mut height = driver.decided(ANSWER).await?;
+    let (header, certificate, validators) = 'found: {
+        for _ in 0..TRIES_MAX {
+            let (turn, certificate) = driver.prove_turn(height, ANSWER).await?;
+            let header = turn.header;
+            if header.validators == header.next_validators
+                && let Some(set) = driver.validators(height)
+            {
+                break 'found (header, certificate, set);
+            }
+            height = height.plus(1);
+        }
+        return Err(Failure::timed_out("the validators change all the time; try again"));
+    };
+    let mut addresses: Vec<String> = nodes.iter().map(|url| url.to_string()).collect();
+    if let Answer::Servers(servers) = driver.ask(Question::Servers, ANSWER).await? {
+        let urls = servers.iter().filter_map(|word| word.entrance.http.parse::<NodeUrl>().ok());
+        addresses.extend(urls.map(|url| url.to_string()));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    addresses.retain(|address| seen.insert(address.clone()));
+    addresses.truncate(INVITE_ADDRESSES_MAX);
+    let expires = u64::try_from(args.expires.as_millis()).unwrap_or(u64::MAX);
+    let invite = Invite {
+        header,
+        certificate: quorum_of(certificate, &validators),
+        validators,
+        addresses,
+        grant: match args.grant {
+            GrantArg::Follow => Grant::Follow,
+            GrantArg::StandBy => Grant::StandBy,
+        },
+        uses: args.uses,
+        expires: now.plus(expires),
+        issuer: key.public(),
+        nonce: u64::from_le_bytes(random()),
+    };
+    Ok(invite.sign(key))
+}
+
+/// The certificate with no more signatures than it takes: an invite is to be short.
+fn quorum_of(mut certificate: Certificate, set: &ValidatorSet) -> Certificate {
+    let mut power = 0;
+    certificate.signatures.retain(|(key, _)| {
+        let needed = power < set.quorum();
+        power += set.get(key).map_or(0, |member| u64::from(member.power));
+        needed
+    });
+    certificate
+}
+
+/// The key that a directory can invite by, and the server that runs from it.
+fn own_key(dir: &Path) -> Result<(SigningKey, Option<NodeUrl>), Failure> {
+    let (key, config) = if dir.join("admin.key").exists() {
+        (dir.join("admin.key"), dir.join("server-0").join("metatopia.toml"))
+    } else {
+        (dir.join("vote.key"), dir.join("metatopia.toml"))
+    };
+    if !key.exists() {
+        let message = format!("{} holds neither admin.key nor vote.key", dir.display());
+        return Err(Failure::new(Exit::NotFound, message)
+            .hint("name the directory of `metatopia up`, or of a server"));
+    }
+    let listens = config::read(&config).ok().and_then(|layer| layer.http_listen);
+    let url = listens.and_then(|address| format!("http://{address}").parse().ok());
+    Ok((keys::load(&key)?, url))
+}

@@ -1,0 +1,415 @@
+//! `node join`: a follower of a sim, anywhere, from nothing but an invite.
+
+use std::{
+    fmt, fs,
+    io::{self, IsTerminal as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use libp2p::Multiaddr;
+use metatopia_consensus::Trust as Start;
+use metatopia_protocol::{Applicant, Grant, SignedInvite};
+use metatopia_replica::{encode_snapshot, fetch::Fetch};
+use metatopia_sim::Tools;
+use metatopia_store::{Folder, ReadDisk as _, Snapshot, put_snapshot};
+use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey};
+use serde::Serialize;
+use tokio::time::sleep;
+
+use super::{log_to_stderr, stop_signal};
+use crate::{
+    cli::{Failure, console::Console, exit::Exit, invite},
+    client_driver::{NodeUrl, Trust, http},
+    clock::Clock,
+    config::{self, Layer, LogLevel},
+    disk::RealDisk,
+    joining::{self, Host, JoinError, Note, Pieces},
+    keys, server,
+};
+
+/// The configuration that is written for the node.
+const CONFIG: &str = "metatopia.toml";
+
+/// The invite that the node came by, for later starts.
+const INVITE: &str = "invite";
+
+/// Between two questions whether the node follows.
+const ASK: Duration = Duration::from_millis(20);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    metatopia node join metatopia1.. --data-dir ~/follower\n  \
+    metatopia node join --data-dir ~/follower              again, on what is there\n\n\
+    It is let in by the servers that the invite names, fetches a state that they certify from \
+    several of them,\nchecks every byte, follows the turns that are decided from then on, and \
+    serves clients as a server does, without\na vote. Interrupted, it goes on where it was. It \
+    writes metatopia.toml into its directory.")]
+pub(in crate::cli) struct JoinArgs {
+    /// The invite: its text, an address that ends in it, or a file that holds it [default: the one
+    /// that this directory was joined by].
+    invite: Option<String>,
+    /// Where the node keeps everything.
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+    /// TCP address of its HTTP server [default: the one of before, else 127.0.0.1 and a free port].
+    #[arg(long, value_name = "ADDRESS")]
+    http_listen: Option<SocketAddr>,
+    /// UDP address for its clients [default: the one of before, else 127.0.0.1 and a free port].
+    #[arg(long, value_name = "ADDRESS")]
+    client_listen: Option<SocketAddr>,
+    /// TCP address for servers, should it come to vote [default: the one of before, else 127.0.0.1
+    /// and a free port].
+    #[arg(long, value_name = "MULTIADDRESS")]
+    p2p_listen: Option<Multiaddr>,
+    /// Stop when standard input ends.
+    #[arg(long, hide = true)]
+    until_stdin_ends: bool,
+}
+
+/// The configuration file.
+#[derive(Serialize)]
+struct Config {
+    data_dir: &'static str,
+    genesis: &'static str,
+    http_listen: String,
+    client_listen: String,
+    p2p_listen: String,
+    peers: Vec<PeerLine>,
+}
+
+#[derive(Serialize)]
+struct PeerLine {
+    key: String,
+    peer_id: String,
+    address: String,
+}
+
+/// The line that says that the node follows.
+#[derive(Debug, Serialize)]
+struct Following {
+    ready: bool,
+    sim: String,
+    server: String,
+    http: String,
+    servers: usize,
+    height: u64,
+    /// Of the state that was fetched; nothing if it began at genesis, or went on with its own.
+    snapshot_height: Option<u64>,
+    fetched_bytes: u64,
+    seconds: f64,
+}
+
+impl fmt::Display for Following {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sim, server, http, height, seconds, .. } = self;
+        writeln!(f, "Following sim {sim} at height {height} after {seconds:.1} s")?;
+        writeln!(f, "clients may come to {http}\n")?;
+        write!(f, "To have it vote, an admin says: metatopia admin promote {server} --key FILE")
+    }
+}
+
+/// Where a node comes to be.
+struct Place {
+    dir: PathBuf,
+    vote: SigningKey,
+    node: Arc<SigningKey>,
+    layer: Layer,
+}
+
+/// What was fetched.
+#[derive(Clone, Copy, Default)]
+struct Fetched {
+    height: Option<Height>,
+    bytes: u64,
+}
+
+pub(super) fn run(args: JoinArgs, console: Console) -> Result<(), Failure> {
+    log_to_stderr(if console.is_json() { LogLevel::Warn } else { LogLevel::Info });
+    crate::cli::wait(join(args, console))
+}
+
+async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
+    let began = Instant::now();
+    let stop = stop_signal(args.until_stdin_ends)
+        .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
+    let signed = the_invite(&args)?;
+    let place = Place::prepare(&args)?;
+    let mut bar = Bar::new(console);
+    let mut told = |note| bar.tell(note);
+    let applicant = (signed.invite.grant == Grant::StandBy).then(|| place.applicant());
+    let node: Arc<dyn Sign> = place.node.clone();
+    let (trust, hosts) = joining::enter(&signed, node, applicant, &mut told).await?;
+    place.write(&signed, &trust, &hosts)?;
+    let servers = hosts.len();
+    let fetched = match place.has_state()? {
+        true => Fetched::default(),
+        false => fetch(&place, &signed, &trust, hosts, &mut told).await?,
+    };
+    bar.end();
+    let settings = config::settle([config::read(&place.dir.join(CONFIG))?])?;
+    let url: NodeUrl = format!("http://{}", settings.http_listen)
+        .parse()
+        .map_err(|error| Failure::usage(format!("--http-listen: {error}")))?;
+    let told = async {
+        let height = until_following(&url).await;
+        let line = Following {
+            ready: true,
+            sim: trust.sim.to_string(),
+            server: place.vote.public().to_string(),
+            http: url.to_string(),
+            servers,
+            height,
+            snapshot_height: fetched.height.map(|height| height.0),
+            fetched_bytes: fetched.bytes,
+            seconds: began.elapsed().as_secs_f64(),
+        };
+        if let Err(failure) = console.show(&line) {
+            console.error(&failure);
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        ended = server::run(settings, stop) => Ok(ended?),
+        () = told => Ok(()),
+    }
+}
+
+/// The invite that is given, or the one that is kept; whole, and good.
+fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
+    let kept = args.data_dir.join(INVITE);
+    let Some(given) = &args.invite else {
+        let text = fs::read_to_string(&kept).map_err(|_| {
+            Failure::usage(format!("no invite is given, and {} holds none", kept.display()))
+                .hint("ask somebody who follows the sim for one")
+        })?;
+        return Ok(SignedInvite::read(&text)?);
+    };
+    let signed = invite::read(given)?;
+    signed.check(Clock::default().now().wall, &Ed25519)?;
+    Ok(signed)
+}
+
+impl Place {
+    /// Makes the directory and its keys, if they are not there.
+    fn prepare(args: &JoinArgs) -> Result<Self, Failure> {
+        let dir = &args.data_dir;
+        let key = |name: &str| -> Result<SigningKey, Failure> {
+            let path = dir.join(name);
+            if path.exists() { Ok(keys::load(&path)?) } else { Ok(keys::create(&path)?) }
+        };
+        let (vote, node) = (key("vote.key")?, Arc::new(key("node.key")?));
+        let config = dir.join(CONFIG);
+        let before = if config.exists() { config::read(&config)? } else { Layer::default() };
+        let layer = Layer {
+            http_listen: Some(match args.http_listen.or(before.http_listen) {
+                Some(address) if address.port() != 0 => address,
+                other => SocketAddr::new(
+                    other.map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip()),
+                    free_port()?,
+                ),
+            }),
+            client_listen: args.client_listen.or(before.client_listen),
+            p2p_listen: Some(match args.p2p_listen.clone().or(before.p2p_listen) {
+                Some(address) => address,
+                None => format!("/ip4/127.0.0.1/tcp/{}", free_port()?)
+                    .parse()
+                    .expect("an address like its example"),
+            }),
+            ..Layer::default()
+        };
+        Ok(Self { dir: dir.clone(), vote, node, layer })
+    }
+
+    fn applicant(&self) -> Applicant {
+        let peer_id = keys::peer_keypair(&self.node).public().to_peer_id().to_string();
+        let address = self.layer.p2p_listen.as_ref().map(ToString::to_string).unwrap_or_default();
+        Applicant { key: self.vote.public(), contact: Contact { peer_id, address } }
+    }
+
+    /// Has this node run already?
+    fn has_state(&self) -> Result<bool, Failure> {
+        let disk = RealDisk::open(&self.dir).map_err(server::ServerError::from)?;
+        let listed = [Folder::Log, Folder::Snapshots].map(|folder| disk.list(folder));
+        for files in listed {
+            let files = files.map_err(|error| Failure::failed(error.to_string()))?;
+            if !files.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes what `node run` needs.
+    fn write(&self, invite: &SignedInvite, trust: &Trust, hosts: &[Host]) -> Result<(), Failure> {
+        let failed =
+            |path: &Path, error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
+        let genesis = self.dir.join("genesis");
+        fs::write(&genesis, trust.genesis.encode()).map_err(|error| failed(&genesis, error))?;
+        let kept = self.dir.join(INVITE);
+        fs::write(&kept, invite.text()).map_err(|error| failed(&kept, error))?;
+        let reachable =
+            hosts.iter().filter(|host| host.contact.address.parse::<Multiaddr>().is_ok());
+        let config = Config {
+            data_dir: ".",
+            genesis: "genesis",
+            http_listen: self.layer.http_listen.map(|a| a.to_string()).unwrap_or_default(),
+            client_listen: self
+                .layer
+                .client_listen
+                .map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string()),
+            p2p_listen: self.applicant().contact.address,
+            peers: reachable
+                .map(|host| PeerLine {
+                    key: host.key.to_string(),
+                    peer_id: host.contact.peer_id.clone(),
+                    address: host.contact.address.clone(),
+                })
+                .collect(),
+        };
+        let path = self.dir.join(CONFIG);
+        let text = toml::to_string(&config).expect("tables of strings and numbers");
+        let comment = "# Written by `metatopia node join` at every start.";
+        fs::write(&path, format!("{comment}\n{text}")).map_err(|error| failed(&path, error))
+    }
+}
+
+/// A port that is free now.
+fn free_port() -> Result<u16, Failure> {
+    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|held| held.local_addr());
+    bound
+        .map(|address| address.port())
+        .map_err(|error| Failure::failed(format!("the system has no free port: {error}")))
+}
+
+/// Fetches a state and puts it where a start looks for it.
+async fn fetch(
+    place: &Place,
+    signed: &SignedInvite,
+    trust: &Trust,
+    hosts: Vec<Host>,
+    told: &mut dyn FnMut(Note),
+) -> Result<Fetched, Failure> {
+    let invite = &signed.invite;
+    // The checkpoint's validators vote at its own height too: what it states is believed already.
+    let before = invite.header.height.minus(1).unwrap_or_default();
+    let start = Start { height: before, validators: invite.validators.clone() };
+    let genesis = trust.light().set(Height(1)).ok().cloned();
+    let fetch = Fetch::new(trust.sim, start, genesis, Arc::new(Ed25519));
+    let pieces = Pieces::open(&place.dir).map_err(JoinError::from)?;
+    let Some(fetched) = joining::fetch(fetch, hosts, &pieces, told).await? else {
+        pieces.remove().map_err(JoinError::from)?;
+        return Ok(Fetched::default());
+    };
+    let bytes = fetched.manifest.leaves.iter().map(|leaf| u64::from(leaf.bytes)).sum();
+    let tools = Tools::new(Arc::new(Ed25519));
+    let (base, world) = fetched.open(&tools).map_err(|error| {
+        Failure::new(Exit::Unverified, error.to_string())
+            .hint("this program follows other rules than the servers; use the version they run")
+    })?;
+    drop(fetched);
+    let (height, root) = (world.height(), world.root());
+    let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
+    let mut disk = RealDisk::open(&place.dir).map_err(server::ServerError::from)?;
+    put_snapshot(&mut disk, &snapshot).map_err(|error| Failure::failed(error.to_string()))?;
+    pieces.remove().map_err(JoinError::from)?;
+    Ok(Fetched { height: Some(height), bytes })
+}
+
+/// Waits until the node says that it is ready; gives the height it is at.
+async fn until_following(url: &NodeUrl) -> u64 {
+    loop {
+        if http::get_text(url.join("/health/ready")).await.is_ok()
+            && let Ok(status) = crate::cli::status::Status::ask(url, None).await
+        {
+            return status.height;
+        }
+        sleep(ASK).await;
+    }
+}
+
+impl From<JoinError> for Failure {
+    fn from(error: JoinError) -> Self {
+        let message = error.to_string();
+        match error {
+            JoinError::Unreachable(_) => {
+                Self::timed_out(message).hint("are they running, and reached from here?")
+            }
+            JoinError::OtherSim(error) => error.into(),
+            JoinError::Learn(error) => error.into(),
+            JoinError::Refused(_) => Self::refused(message).hint("ask for a new invite"),
+            JoinError::Alone(_) => Self::unverified(message),
+            JoinError::Pieces(_) => Self::failed(message),
+        }
+    }
+}
+
+/// Progress on one line of a terminal, or now and then a line.
+struct Bar {
+    console: Console,
+    terminal: bool,
+    drawn: bool,
+    told: Option<Instant>,
+}
+
+impl Bar {
+    const WIDTH: usize = 30;
+    const PAUSE: Duration = Duration::from_secs(1);
+
+    fn new(console: Console) -> Self {
+        let terminal = io::stderr().is_terminal() && !console.is_json();
+        Self { console, terminal, drawn: false, told: None }
+    }
+
+    fn tell(&mut self, note: Note) {
+        match note {
+            Note::Without { url, why } => {
+                self.end();
+                self.console.warn(&format!("without {url}: {why}"));
+            }
+            Note::Progress(progress) => {
+                let Some(height) = progress.height else {
+                    return;
+                };
+                let percent = (progress.bytes * 100).checked_div(progress.total).unwrap_or(0);
+                let shares: Vec<String> = progress
+                    .providers
+                    .iter()
+                    .filter(|(_, bytes, _)| *bytes > 0)
+                    .map(|(key, bytes, _)| {
+                        let name = key.to_string();
+                        format!("{} {} KiB", &name[..6], bytes / 1_024)
+                    })
+                    .collect();
+                let (kib, total) = (progress.bytes / 1_024, progress.total / 1_024);
+                let facts = format!(
+                    "{percent:3} %  {kib} of {total} KiB of height {height}  {}",
+                    shares.join(", ")
+                );
+                self.draw(percent, &facts);
+            }
+        }
+    }
+
+    fn draw(&mut self, percent: u64, facts: &str) {
+        if self.terminal {
+            let filled = Self::WIDTH * usize::try_from(percent.min(100)).unwrap_or(0) / 100;
+            let bar = format!("{}{}", "#".repeat(filled), ".".repeat(Self::WIDTH - filled));
+            // Without a standard error there is nobody to tell.
+            let _ = write!(io::stderr().lock(), "\r\x1b[K[{bar}] {facts}");
+            self.drawn = true;
+        } else if self.told.is_none_or(|last| last.elapsed() >= Self::PAUSE) {
+            self.told = Some(Instant::now());
+            self.console.note(facts);
+        }
+    }
+
+    fn end(&mut self) {
+        if core::mem::take(&mut self.drawn) {
+            let _ = writeln!(io::stderr().lock());
+        }
+    }
+}

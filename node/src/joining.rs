@@ -1,0 +1,248 @@
+//! Joining a sim as a follower: being let in by its servers, and fetching a state that they certify.
+//!
+//! [`enter`] reaches the servers that an invite names, and those that these name, and asks each to
+//! let this node in. [`fetch`] then drives the replica's [`Fetch`] over the same connections. Both
+//! take what servers say for no more than it proves.
+
+mod pieces;
+mod provider;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use metatopia_protocol::{Answer, Applicant, JoinRefusal, JoinRequest, Question, SignedInvite};
+use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress};
+use metatopia_types::{Contact, PublicKey, Sign};
+use tokio::sync::mpsc;
+
+pub use self::pieces::{Pieces, PiecesError};
+use self::provider::{Connection, Told};
+use crate::client_driver::{Entrance, EntranceError, LearnError, NodeUrl, Trust};
+
+/// Servers that are asked at once. More would not make it faster.
+pub const PROVIDERS_MAX: usize = 16;
+
+/// Between two words about how far it is.
+const TELL: Duration = Duration::from_millis(200);
+
+/// Answers that wait to be looked at.
+const TOLD_MAX: usize = 64;
+
+/// Why this node is not let in, or has no state.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// None of the servers is reached.
+    #[error("none of the servers that the invite names is reached: {0}")]
+    Unreachable(String),
+    /// A server that the invite names serves another sim.
+    #[error(transparent)]
+    OtherSim(EntranceError),
+    /// The genesis is not there, or is none.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// No server lets this node in.
+    #[error("no server lets this node in: {0}")]
+    Refused(JoinRefusal),
+    /// No server is left to fetch from.
+    #[error("no server is left that gives the state: {0}")]
+    Alone(String),
+    /// What was fetched cannot be kept.
+    #[error(transparent)]
+    Pieces(#[from] PiecesError),
+}
+
+/// A server that let this node in.
+#[derive(Debug)]
+pub struct Host {
+    /// Where it is.
+    pub url: NodeUrl,
+    /// Its own key.
+    pub key: PublicKey,
+    /// Where it takes servers and followers.
+    pub contact: Contact,
+    connection: Connection,
+}
+
+/// What happens meanwhile, for people.
+#[derive(Debug)]
+pub enum Note {
+    /// A server is not reached, does not let this node in, or was dropped.
+    Without {
+        /// Which.
+        url: String,
+        /// Why.
+        why: String,
+    },
+    /// So far is it.
+    Progress(Progress),
+}
+
+/// Asks the servers of an invite to let in the node of this key.
+///
+/// # Errors
+/// See [`JoinError`].
+pub async fn enter(
+    invite: &SignedInvite,
+    node: Arc<dyn Sign>,
+    applicant: Option<Applicant>,
+    told: &mut dyn FnMut(Note),
+) -> Result<(Trust, Vec<Host>), JoinError> {
+    let sim = invite.invite.sim();
+    let mut waiting: Vec<String> = invite.invite.addresses.iter().rev().cloned().collect();
+    let (mut tried, mut hosts, mut trust) = (BTreeSet::new(), Vec::<Host>::new(), None);
+    let (mut unreached, mut refused) = (Vec::new(), None);
+    let request = JoinRequest { invite: invite.clone(), applicant };
+    while let Some(address) = waiting.pop() {
+        if hosts.len() >= PROVIDERS_MAX || !tried.insert(address.clone()) {
+            continue;
+        }
+        let mut without = |why: String| {
+            unreached.push(format!("{address} {why}"));
+            told(Note::Without { url: address.clone(), why });
+        };
+        let url: NodeUrl = match address.parse() {
+            Ok(url) => url,
+            Err(error) => {
+                without(format!("is no address: {error}"));
+                continue;
+            }
+        };
+        let entrance = match Entrance::ask(&url, Some(sim)).await {
+            Ok(entrance) => entrance,
+            Err(error @ EntranceError::OtherSim { .. }) => return Err(JoinError::OtherSim(error)),
+            Err(error) => {
+                without(error.to_string());
+                continue;
+            }
+        };
+        if hosts.iter().any(|host| host.key == entrance.server) {
+            continue;
+        }
+        if trust.is_none() {
+            trust = Some(Trust::learn(&entrance).await?);
+        }
+        let opened = async {
+            let mut connection = Connection::open(&entrance, &*node).await?;
+            let joined = connection.ask(Question::Join(Box::new(request.clone()))).await?;
+            let others = connection.ask(Question::Servers).await?;
+            Ok::<_, provider::ProviderError>((connection, joined, others))
+        };
+        let (connection, joined, others) = match opened.await {
+            Ok(opened) => opened,
+            Err(error) => {
+                without(error.to_string());
+                continue;
+            }
+        };
+        if let Answer::Servers(others) = others {
+            waiting.extend(others.into_iter().map(|other| other.entrance.http));
+        }
+        match joined {
+            Answer::Join(Ok(contact)) => {
+                let key = entrance.server;
+                hosts.push(Host { url, key, contact, connection });
+            }
+            Answer::Join(Err(why)) => {
+                without(format!("does not let this node in: {why}"));
+                refused = Some(why);
+            }
+            _ => without("does not take followers".to_owned()),
+        }
+    }
+    match (trust, refused) {
+        (Some(trust), _) if !hosts.is_empty() => Ok((trust, hosts)),
+        (_, Some(why)) => Err(JoinError::Refused(why)),
+        _ => Err(JoinError::Unreachable(unreached.join("; "))),
+    }
+}
+
+/// Fetches a certified state from these servers, going on with what `pieces` holds; nothing if the
+/// sim is so young that genesis is the best there is.
+///
+/// # Errors
+/// See [`JoinError`].
+pub async fn fetch(
+    mut fetch: Fetch,
+    hosts: Vec<Host>,
+    pieces: &Pieces,
+    told: &mut dyn FnMut(Note),
+) -> Result<Option<Fetched>, JoinError> {
+    let start = Instant::now();
+    for leaf in pieces.load()? {
+        fetch.have(leaf);
+    }
+    let (sender, mut answers) = mpsc::channel(TOLD_MAX);
+    let mut links = BTreeMap::new();
+    let mut blamed = Vec::new();
+    for host in hosts {
+        let (key, url) = (host.key, host.url.to_string());
+        links.insert(key, (url, host.connection.pump(key, sender.clone())));
+        fetch.up(start.elapsed(), key);
+    }
+    drop(sender);
+    let mut pulse = tokio::time::interval(TELL);
+    loop {
+        while let Some(effect) = fetch.poll() {
+            match effect {
+                FetchEffect::Ask { to, token, question } => {
+                    let link = links.get(&to).map(|(_, asks)| asks);
+                    if link.is_none_or(|asks| asks.try_send((token, question)).is_err()) {
+                        fetch.down(start.elapsed(), to);
+                    }
+                }
+                FetchEffect::Keep { hash, content } => pieces.keep(&hash, &content)?,
+                FetchEffect::Dropped { provider, why } => {
+                    blamed.push(dropped(&links, provider, &why, told));
+                }
+                FetchEffect::Done(fetched) => {
+                    told(Note::Progress(fetch.progress()));
+                    return Ok(Some(*fetched));
+                }
+                FetchEffect::Genesis => return Ok(None),
+            }
+        }
+        if fetch.is_alone() {
+            return Err(JoinError::Alone(blamed.join("; ")));
+        }
+        let deadline = fetch.deadline().map(|at| (start + at).into());
+        tokio::select! {
+            Some((from, answer)) = answers.recv() => match answer {
+                Told::Answer { token, answer } => {
+                    fetch.answer(start.elapsed(), from, token, *answer);
+                }
+                Told::Gone(why) => {
+                    let url = links.remove(&from).map(|(url, _)| url).unwrap_or_default();
+                    blamed.push(format!("{url} {why}"));
+                    told(Note::Without { url, why });
+                    fetch.down(start.elapsed(), from);
+                }
+            },
+            () = sleep_until(deadline) => fetch.wake(start.elapsed()),
+            _ = pulse.tick() => told(Note::Progress(fetch.progress())),
+        }
+    }
+}
+
+type Links = BTreeMap<PublicKey, (String, mpsc::Sender<(u32, Question)>)>;
+
+fn dropped(
+    links: &Links,
+    provider: PublicKey,
+    why: &Misdeed,
+    told: &mut dyn FnMut(Note),
+) -> String {
+    let url = links.get(&provider).map(|(url, _)| url.clone()).unwrap_or_default();
+    let why = format!("(server {provider}) was dropped: {why}");
+    told(Note::Without { url: url.clone(), why: why.clone() });
+    format!("{url} {why}")
+}
+
+async fn sleep_until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,154 @@
+//! A session with one server and no other, that asks questions.
+
+use std::time::Duration;
+
+use metatopia_protocol::{
+    Answer, ClientMessage, Goodbye, Hello, Question, ServerMessage, VERSION, decode_server,
+    encode_client,
+};
+use metatopia_types::{PublicKey, Sign, wire::DecodeError};
+use tokio::{sync::mpsc, time::timeout};
+
+use crate::{
+    carrier::{Carrier, CarrierError},
+    client_driver::{Entrance, EntranceError},
+};
+
+/// Time for the session to open, and for each of the first questions.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Questions that wait to be sent.
+const ASKS_MAX: usize = 16;
+
+/// Why a server is not asked any more.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ProviderError {
+    #[error(transparent)]
+    Entrance(#[from] EntranceError),
+    #[error("broke off: {0}")]
+    Carrier(#[from] CarrierError),
+    #[error("ended the session: {0}")]
+    Goodbye(Goodbye),
+    #[error("sent a frame that is none: {0}")]
+    Frame(#[from] DecodeError),
+    #[error("is not the server that it says, or serves another sim")]
+    Other,
+    #[error("speaks version {0} of the protocol, this program version {VERSION}")]
+    Version(u16),
+    #[error("gives no answer within {} s", ANSWER.as_secs())]
+    TimedOut,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub(super) enum Told {
+    Answer {
+        token: u32,
+        answer: Box<Answer>,
+    },
+    /// Nothing follows.
+    Gone(String),
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    carrier: Carrier,
+}
+
+impl Connection {
+    /// Opens a session with the key of this node.
+    pub(super) async fn open(entrance: &Entrance, key: &dyn Sign) -> Result<Self, ProviderError> {
+        timeout(ANSWER, begin(entrance, key)).await.map_err(|_| ProviderError::TimedOut)?
+    }
+
+    /// Asks one thing and waits for the answer.
+    pub(super) async fn ask(&mut self, question: Question) -> Result<Answer, ProviderError> {
+        let asked = async {
+            self.send(0, question).await?;
+            loop {
+                if let Some((0, answer)) = self.next().await? {
+                    return Ok(*answer);
+                }
+            }
+        };
+        timeout(ANSWER, asked).await.map_err(|_| ProviderError::TimedOut)?
+    }
+
+    async fn send(&mut self, id: u32, question: Question) -> Result<(), ProviderError> {
+        let frame = encode_client(&ClientMessage::Ask { id, question });
+        Ok(self.carrier.send.send(&frame).await?)
+    }
+
+    async fn next(&mut self) -> Result<Option<(u32, Box<Answer>)>, ProviderError> {
+        let frame = self.carrier.recv.recv().await?;
+        match decode_server(&frame)? {
+            ServerMessage::Answer { id, answer } => Ok(Some((id, answer))),
+            ServerMessage::Goodbye(why) => Err(ProviderError::Goodbye(why)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Asks what comes in from now on, and tells what comes back, until one side is gone.
+    pub(super) fn pump(
+        self,
+        key: PublicKey,
+        told: mpsc::Sender<(PublicKey, Told)>,
+    ) -> mpsc::Sender<(u32, Question)> {
+        let (asks, mut asked) = mpsc::channel(ASKS_MAX);
+        tokio::spawn(async move {
+            let Carrier { mut send, mut recv, .. } = self.carrier;
+            let writes = async {
+                while let Some((id, question)) = asked.recv().await {
+                    let frame = encode_client(&ClientMessage::Ask { id, question });
+                    send.send(&frame).await?;
+                }
+                send.leave().await;
+                Ok::<_, ProviderError>(())
+            };
+            let reads = async {
+                loop {
+                    let frame = recv.recv().await?;
+                    let (token, answer) = match decode_server(&frame)? {
+                        ServerMessage::Answer { id, answer } => (id, answer),
+                        ServerMessage::Goodbye(why) => return Err(ProviderError::Goodbye(why)),
+                        _ => continue,
+                    };
+                    if told.send((key, Told::Answer { token, answer })).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            };
+            let end: Result<(), ProviderError> = tokio::select! {
+                end = writes => end,
+                end = reads => end,
+            };
+            if let Err(why) = end {
+                // Nobody to tell means that nobody waits.
+                let _ = told.send((key, Told::Gone(why.to_string()))).await;
+            }
+        });
+        asks
+    }
+}
+
+async fn begin(entrance: &Entrance, key: &dyn Sign) -> Result<Connection, ProviderError> {
+    let mut carrier = entrance.dial().await?;
+    loop {
+        let frame = carrier.recv.recv().await?;
+        match decode_server(&frame)? {
+            ServerMessage::Challenge(challenge) => {
+                if challenge.version != VERSION {
+                    return Err(ProviderError::Version(challenge.version));
+                }
+                if (challenge.sim, challenge.server) != (entrance.sim, entrance.server) {
+                    return Err(ProviderError::Other);
+                }
+                let hello = ClientMessage::Hello(Hello::new(&challenge, key));
+                carrier.send.send(&encode_client(&hello)).await?;
+            }
+            ServerMessage::Welcome(_) => return Ok(Connection { carrier }),
+            ServerMessage::Goodbye(why) => return Err(ProviderError::Goodbye(why)),
+            _ => {}
+        }
+    }
+}

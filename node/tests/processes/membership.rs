@@ -1,0 +1,237 @@
+//! Servers that come and go: followers by invite, promotion, removal, with real processes.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::plaza::{Folder, PATIENCE, PROGRAM, Plaza, interrupt, json, key, run};
+
+/// A node that follows.
+struct Follower {
+    process: Child,
+    url: String,
+    key: String,
+    /// What it said when it followed.
+    ready: Value,
+}
+
+impl Follower {
+    /// Starts a node; without an invite on what is in its directory.
+    fn spawn(dir: &Path, invite: Option<&str>) -> Child {
+        Command::new(PROGRAM)
+            .args(["node", "join", "--json", "--until-stdin-ends"])
+            .args(invite)
+            .arg("--data-dir")
+            .arg(dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the program starts")
+    }
+
+    /// Waits until it says that it follows.
+    fn until_ready(mut process: Child) -> Self {
+        let mut line = String::new();
+        let mut output = BufReader::new(process.stdout.take().expect("piped"));
+        output.read_line(&mut line).expect("a line");
+        let ready: Value = serde_json::from_str(&line).expect("the ready line");
+        assert_eq!(ready["ready"], true);
+        let text = |name: &str| ready[name].as_str().expect("a text").to_owned();
+        Self { process, url: text("http"), key: text("server"), ready }
+    }
+
+    fn join(dir: &Path, invite: Option<&str>) -> Self {
+        Self::until_ready(Self::spawn(dir, invite))
+    }
+
+    fn status(&self) -> Value {
+        json(&["status", "--json", "--node", &self.url])
+    }
+
+    fn reach(&self, height: u64) {
+        let began = Instant::now();
+        while self.status()["root_height"].as_u64() < Some(height) {
+            assert!(began.elapsed() < PATIENCE, "the follower does not reach {height}");
+        }
+    }
+
+    fn root(&self, height: u64) -> String {
+        let at = height.to_string();
+        let status = json(&["status", "--json", "--node", &self.url, "--at", &at]);
+        status["root"].as_str().expect("a root").to_owned()
+    }
+
+    fn stop(mut self) {
+        drop(self.process.stdin.take());
+        assert!(self.process.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn invite(plaza: &Plaza, more: &[&str]) -> String {
+    let dir = plaza.dir.display().to_string();
+    let made = json(&[&["invite", "create", "--json", "--data-dir", &dir], more].concat());
+    assert_eq!(made["valid"], true);
+    made["invite"].as_str().expect("a text").to_owned()
+}
+
+/// A command that is refused, in these words.
+fn refused(arguments: &[&str], code: i32, words: &str) {
+    let output = run(arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+    assert!(told.contains(words), "`{told}` does not say {words}");
+}
+
+#[test]
+fn a_follower_joins_by_an_invite_serves_people_and_goes_on_after_a_kill() {
+    let folder = Folder::new("follower");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    // Old enough for a state to be fetched.
+    for height in [300, 610] {
+        plaza.reach(0, height);
+    }
+    let text = invite(&plaza, &[]);
+    let dir = folder.join("follower");
+
+    let began = Instant::now();
+    let follower = Follower::join(&dir, Some(&text));
+    println!("following after {:?}: {}", began.elapsed(), follower.ready);
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(follower.ready["sim"], plaza.sim);
+    assert_eq!(follower.ready["servers"], 4);
+    assert!(follower.ready["snapshot_height"].as_u64() >= Some(600), "{}", follower.ready);
+
+    // It serves people: what is said to it is decided by the servers and proved.
+    let ada = key(&folder, "ada");
+    let said = json(&["say", "from afar", "--json", "--node", &follower.url, "--key", &ada]);
+    assert_eq!(said["outcome"], "ok");
+    let height = said["height"].as_u64().expect("a height");
+    follower.reach(height);
+    plaza.reach(1, height);
+    assert_eq!(vec![follower.root(height)], plaza.roots(&[1], height));
+    let status = follower.status();
+    assert_eq!((&status["voting"], &status["waiting_for"]), (&Value::Bool(false), &Value::Null));
+    assert_eq!(status["validators"].as_array().map(Vec::len), Some(4));
+
+    // Ended like by a power cut, it goes on with what it has, and is not counted again.
+    let pid = follower.process.id().to_string();
+    assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill runs").success());
+    drop(follower);
+    let follower = Follower::join(&dir, None);
+    assert!(follower.ready["snapshot_height"].is_null(), "{}", follower.ready);
+    let height = plaza.height(0);
+    follower.reach(height);
+    assert_eq!(vec![follower.root(height)], plaza.roots(&[0], height));
+
+    let other = folder.join("other").display().to_string();
+    refused(&["node", "join", &text, "--data-dir", &other], 4, "used 1 times");
+    follower.stop();
+    plaza.stop();
+}
+
+#[test]
+fn what_is_no_invite_is_refused_before_anything_is_asked_or_written() {
+    let folder = Folder::new("no-invite");
+    let plaza = Plaza::start(&folder.join("world"), 1);
+    let dir = folder.join("follower").display().to_string();
+    let text = invite(&plaza, &[]);
+    refused(&["node", "join", "welcome!", "--data-dir", &dir], 2, "no invite");
+    refused(&["node", "join", "--data-dir", &dir], 2, "no invite is given");
+    refused(&["invite", "show", &text[..text.len() - 9]], 2, "missing");
+    let short = invite(&plaza, &["--expires", "1ms"]);
+    refused(&["node", "join", &short, "--data-dir", &dir], 4, "expired");
+    let mallory = key(&folder, "mallory");
+    let url = plaza.servers[0].url.clone();
+    let made = json(&["invite", "create", "--json", "--node", &url, "--key", &mallory]);
+    let foreign = made["invite"].as_str().expect("a text");
+    refused(&["node", "join", foreign, "--data-dir", &dir], 4, "neither an admin nor a server");
+    assert_eq!(json(&["invite", "show", "--json", &text])["grant"], "follow");
+    plaza.stop();
+    refused(&["node", "join", &text, "--data-dir", &dir], 7, "reached");
+}
+
+#[test]
+fn four_servers_become_seven_and_then_five_while_bots_play_and_nothing_is_lost() {
+    let folder = Folder::new("membership");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    plaza.reach(0, 30);
+    let text = invite(&plaza, &["--grant", "stand-by", "--uses", "3"]);
+    let dirs: Vec<_> = (0..3).map(|n| folder.join(&format!("standby-{n}"))).collect();
+    let starting: Vec<Child> = dirs.iter().map(|dir| Follower::spawn(dir, Some(&text))).collect();
+    let standbys: Vec<Follower> = starting.into_iter().map(Follower::until_ready).collect();
+
+    let urls: Vec<&str> = plaza.servers.iter().map(|server| server.url.as_str()).collect();
+    let mut bots = Command::new(PROGRAM)
+        .args(["bots", "--json", "--count", "6", "--rate", "4", "--duration", "20s"])
+        .args(["--node", &urls.join(",")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the program starts");
+    let admin = plaza.dir.join("admin.key").display().to_string();
+    let change = |what: &str, key: &str| {
+        json(&["admin", what, key, "--json", "--node", urls[0], "--key", &admin])
+    };
+    let began = Instant::now();
+    for (standby, voters) in standbys.iter().zip(5..) {
+        let changed = change("promote", &standby.key);
+        assert_eq!(changed["in_force"], true, "{changed}");
+        assert_eq!(changed["validators"].as_array().map(Vec::len), Some(voters), "{changed}");
+    }
+    for (index, voters) in [(3, 6), (2, 5)] {
+        let changed = change("demote", &plaza.servers[index].key);
+        assert_eq!(changed["validators"].as_array().map(Vec::len), Some(voters), "{changed}");
+    }
+    println!("4 -> 7 -> 5 took {:?}", began.elapsed());
+
+    // The newcomers vote; whoever was removed keeps following.
+    let height = plaza.height(0) + 10;
+    for index in 0..4 {
+        plaza.reach(index, height);
+    }
+    for standby in &standbys {
+        standby.reach(height);
+        assert_eq!(standby.status()["voting"], true);
+    }
+    assert_eq!(plaza.status(3)["voting"], false);
+    let mut roots = plaza.roots(&[0, 1, 2, 3], height);
+    roots.extend(standbys.iter().map(|standby| standby.root(height)));
+    assert!(roots.iter().all(|root| *root == roots[0]), "{roots:?}");
+
+    // One of five may be gone, also a newcomer.
+    let mut standbys = standbys;
+    drop(standbys.pop());
+    plaza.reach(0, plaza.height(0) + 10);
+    let mut report = String::new();
+    bots.stdout.take().expect("piped").read_to_string(&mut report).expect("text");
+    assert!(bots.wait().expect("it ends").success(), "{report}");
+    let last = report.lines().last().expect("a report");
+    let report: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(report["lost"], 0, "{report}");
+    assert!(report["acknowledged"].as_u64() > Some(100), "{report}");
+
+    // Below four no rule takes anybody: that is refused in words.
+    refused(
+        &["admin", "demote", &"ab".repeat(32), "--node", urls[0], "--key", &admin],
+        4,
+        "refused",
+    );
+    for standby in standbys {
+        interrupt(&standby.process);
+    }
+    plaza.stop();
+}
