@@ -12,7 +12,7 @@ use nix::{
     errno::Errno,
     sched::{CloneFlags, setns, unshare},
 };
-use tun_rs::{DeviceBuilder, SyncDevice};
+use tun::{Configuration, Device};
 
 use crate::{Conditions, SERVERS, Switch, switch::PACKET_BYTES_MAX};
 
@@ -25,7 +25,10 @@ pub enum LabError {
     /// No namespace can be made, or entered.
     #[error("network namespace: {0}")]
     Namespace(#[from] Errno),
-    /// Its device cannot be made, or a thread or process not started.
+    /// No TUN device can be made.
+    #[error("TUN device: {0}")]
+    Device(String),
+    /// A thread or process cannot be started.
     #[error("{what}: {source}")]
     System {
         /// What was tried.
@@ -79,10 +82,10 @@ impl Lab {
     /// # Errors
     /// See [`LabError`].
     pub fn new(seed: u64) -> Result<Self, LabError> {
-        let made: Result<Vec<(Seat, SyncDevice)>, LabError> = (0..=SERVERS)
+        let made: Result<Vec<(Seat, Device)>, LabError> = (0..=SERVERS)
             .map(|n| thread::scope(|s| s.spawn(|| seat(n)).join().expect("no panic")))
             .collect();
-        let (seats, devices): (Vec<Seat>, Vec<SyncDevice>) = made?.into_iter().unzip();
+        let (seats, devices): (Vec<Seat>, Vec<Device>) = made?.into_iter().unzip();
         let switch = Switch::start(devices, Conditions::new(SERVERS), seed)
             .map_err(system("start a thread"))?;
         setns(&seats[SERVERS].namespace, CloneFlags::CLONE_NEWNET)?;
@@ -102,17 +105,14 @@ impl Lab {
 }
 
 /// Puts the calling thread into a new namespace, with a device.
-fn seat(number: usize) -> Result<(Seat, SyncDevice), LabError> {
+fn seat(number: usize) -> Result<(Seat, Device), LabError> {
     unshare(CloneFlags::CLONE_NEWNET)?;
     let [a, b, c] = NETWORK;
     let last = u8::try_from(number + 1).expect("a handful of seats");
     let address = Ipv4Addr::new(a, b, c, last);
-    let device = DeviceBuilder::new()
-        .name("sim0")
-        .ipv4(address, 24, None)
-        .mtu(PACKET_BYTES_MAX)
-        .build_sync()
-        .map_err(system("make a TUN device"))?;
+    let mut device = Configuration::default();
+    device.tun_name("sim0").address(address).netmask((255, 255, 255, 0)).mtu(PACKET_BYTES_MAX).up();
+    let device = tun::create(&device).map_err(|error| LabError::Device(error.to_string()))?;
     let namespace = File::open("/proc/thread-self/ns/net").map_err(system("name a namespace"))?;
     Ok((Seat { namespace, address }, device))
 }

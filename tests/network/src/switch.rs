@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tun_rs::SyncDevice;
+use tun::Device;
 
 use crate::{Conditions, Fates};
 
@@ -66,8 +66,8 @@ impl Switch {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(devices: Vec<SyncDevice>, conditions: Conditions, seed: u64) -> io::Result<Self> {
-        let devices: Arc<[SyncDevice]> = devices.into();
+    pub fn start(devices: Vec<Device>, conditions: Conditions, seed: u64) -> io::Result<Self> {
+        let devices: Arc<[Device]> = devices.into();
         let (arrive, arrived) = sync_channel(ARRIVED_MAX);
         let switch = Self { conditions: Arc::new(Mutex::new(conditions)), carried: Arc::default() };
         for seat in 0..devices.len() {
@@ -93,7 +93,7 @@ impl Switch {
         &self.carried
     }
 
-    fn carry(&self, devices: &[SyncDevice], arrived: &Receiver<Packet>, seed: u64) {
+    fn carry(&self, devices: &[Device], arrived: &Receiver<Packet>, seed: u64) {
         let seats = devices.len();
         let mut fates: Vec<Fates> =
             (0..seats * seats).map(|n| Fates::new(seed, (n / seats, n % seats))).collect();
@@ -139,7 +139,7 @@ impl Switch {
     }
 }
 
-fn read(device: &SyncDevice, seat: usize, arrive: &SyncSender<Packet>, carried: &Carried) {
+fn read(device: &Device, seat: usize, arrive: &SyncSender<Packet>, carried: &Carried) {
     let mut buffer = [0; PACKET_BYTES_MAX as usize];
     loop {
         let Ok(length) = device.recv(&mut buffer) else {
