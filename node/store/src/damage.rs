@@ -25,6 +25,12 @@ pub enum Damage {
     /// A segment does not continue the one before it.
     #[error("it does not continue the segment before it")]
     Discontinued,
+    /// The log ends before a place that was marked as durable.
+    #[error("the log ends {0} bytes before the end that is marked as durable")]
+    Ends(u64),
+    /// The log does not have the record that its mark names.
+    #[error("it marks a record that the log does not have")]
+    Unmarked,
     /// The file ends inside a record.
     #[error("the record is cut off")]
     CutOff,

@@ -47,8 +47,18 @@ impl fmt::Display for Folder {
 pub enum FileKind {
     /// Whose data directory this is.
     Identity,
+    /// What is known of the log without reading it.
+    Mark,
     /// A segment of the log, counted from 0.
     Segment(u64),
+    /// A segment that was damaged, or lay behind damage: put aside for people to look at. `copy`
+    /// tells those of one number apart.
+    Quarantined {
+        /// The number that the segment had.
+        segment: u64,
+        /// The first free number from 0 on.
+        copy: u32,
+    },
     /// The state after a height, with its root.
     Snapshot(Height, Root),
     /// Bytes named by their hash.
@@ -71,6 +81,9 @@ const TEMPORARY: &str = "temporary-";
 impl FileName {
     /// Whose data directory this is.
     pub const IDENTITY: Self = Self::new(FileKind::Identity);
+
+    /// What is known of the log without reading it.
+    pub const MARK: Self = Self::new(FileKind::Mark);
 
     /// The finished file of a kind.
     #[must_use]
@@ -95,7 +108,7 @@ impl FileName {
     pub const fn folder(self) -> Folder {
         match self.kind {
             FileKind::Identity => Folder::Top,
-            FileKind::Segment(_) => Folder::Log,
+            FileKind::Mark | FileKind::Segment(_) | FileKind::Quarantined { .. } => Folder::Log,
             FileKind::Snapshot(..) => Folder::Snapshots,
             FileKind::Blob(_) => Folder::Blobs,
         }
@@ -119,7 +132,11 @@ impl FileName {
         let mark = if self.temporary { TEMPORARY } else { "" };
         match self.kind {
             FileKind::Identity => format!("{mark}identity"),
+            FileKind::Mark => format!("{mark}mark"),
             FileKind::Segment(number) => format!("{mark}segment-{number:010}"),
+            FileKind::Quarantined { segment, copy } => {
+                format!("{mark}quarantined-{segment:010}-{copy}")
+            }
             FileKind::Snapshot(height, root) => format!("{mark}snapshot-{height}-{root}"),
             FileKind::Blob(id) => format!("{mark}blob-{id}"),
         }
@@ -129,7 +146,15 @@ impl FileName {
 fn parse_kind(folder: Folder, name: &str) -> Option<FileKind> {
     match folder {
         Folder::Top => (name == "identity").then_some(FileKind::Identity),
-        Folder::Log => parse_after("segment-", name).map(FileKind::Segment),
+        Folder::Log if name == "mark" => Some(FileKind::Mark),
+        Folder::Log => match name.strip_prefix("quarantined-") {
+            Some(rest) => {
+                let (segment, copy) = rest.split_once('-')?;
+                let (segment, copy) = (segment.parse().ok()?, copy.parse().ok()?);
+                Some(FileKind::Quarantined { segment, copy })
+            }
+            None => parse_after("segment-", name).map(FileKind::Segment),
+        },
         Folder::Snapshots => {
             let (height, root) = name.strip_prefix("snapshot-")?.split_once('-')?;
             let height = height.parse().ok()?;
@@ -165,6 +190,9 @@ mod tests {
             FileKind::Identity,
             FileKind::Segment(0),
             FileKind::Segment(u64::MAX),
+            FileKind::Mark,
+            FileKind::Quarantined { segment: 3, copy: 0 },
+            FileKind::Quarantined { segment: u64::MAX, copy: u32::MAX },
             FileKind::Snapshot(Height(600), Root(digest)),
             FileKind::Blob(BlobId(digest)),
         ];
@@ -185,6 +213,9 @@ mod tests {
             "segment-",
             "segment-99999999999999999999",
             "temporary-temporary-segment-0000000003",
+            "quarantined-0000000003",
+            "quarantined-0000000003-01",
+            "mark-",
             "",
         ];
         for name in strange {

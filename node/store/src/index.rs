@@ -49,15 +49,44 @@ struct Checkpoint {
     tag_min: u64,
 }
 
-/// Where records are: an entry of 32 bytes per [`INDEX_STRIDE_BYTES`] of log, and 8 bytes per
+/// Where a log begins: with its first record ever, or with a segment whose predecessors are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// The number of the first segment.
+    pub(crate) segment: u64,
+    /// Where its records begin.
+    pub(crate) position: Position,
+    /// The hash before its first record.
+    pub(crate) before: Chain,
+}
+
+impl Start {
+    /// Of a log from its first record on.
+    pub(crate) fn origin(sim: SimId) -> Self {
+        Self { segment: 0, position: Position::ZERO, before: Chain::origin(sim) }
+    }
+}
+
+/// What was before a segment. 56 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    position: Position,
+    before: Chain,
+    /// Records of this index before it.
+    records: u64,
+    last_tagged: Option<(u64, Position)>,
+}
+
+/// Where records are: an entry of 32 bytes per [`INDEX_STRIDE_BYTES`] of log, and 88 bytes per
 /// segment.
 ///
 /// Reading starts at an entry and follows the hash chain, so every record that is read back has
 /// been verified, however old it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogIndex {
-    /// Where each segment's records begin.
-    segments: Vec<Position>,
+    /// The number of the first segment that is kept.
+    first: u64,
+    segments: Vec<Segment>,
     checkpoints: Vec<Checkpoint>,
     end: Position,
     /// Reading stops here: at the end, or before what a failed disk may not have.
@@ -68,14 +97,15 @@ pub struct LogIndex {
 }
 
 impl LogIndex {
-    /// Of a log without records.
-    pub(crate) fn new(sim: SimId) -> Self {
+    /// Of a log without records, to begin there.
+    pub(crate) fn new(start: Start) -> Self {
         Self {
+            first: start.segment,
             segments: Vec::new(),
             checkpoints: Vec::new(),
-            end: Position::ZERO,
-            readable: Position::ZERO,
-            tip: Chain::origin(sim),
+            end: start.position,
+            readable: start.position,
+            tip: start.before,
             records: 0,
             last_tagged: None,
         }
@@ -85,6 +115,18 @@ impl LogIndex {
     #[must_use]
     pub fn end(&self) -> Position {
         self.end
+    }
+
+    /// Where the first record that is kept begins.
+    #[must_use]
+    pub fn begin(&self) -> Position {
+        self.segments.first().map_or(self.end, |segment| segment.position)
+    }
+
+    /// Were segments before the first one removed?
+    #[must_use]
+    pub fn is_pruned(&self) -> bool {
+        self.first > 0
     }
 
     /// How many records there are.
@@ -97,6 +139,17 @@ impl LogIndex {
     #[must_use]
     pub fn segments(&self) -> u64 {
         self.segments.len() as u64
+    }
+
+    /// The number of the segment that is begun next.
+    pub(crate) fn next_segment(&self) -> u64 {
+        self.first + self.segments()
+    }
+
+    /// The last segment's file.
+    pub(crate) fn last_file(&self) -> Option<FileName> {
+        let _some = self.segments.last()?;
+        Some(FileName::segment(self.next_segment() - 1))
     }
 
     /// The last tag that was appended, and where its record begins.
@@ -116,12 +169,14 @@ impl LogIndex {
     #[must_use]
     pub fn locate(&self, position: Position) -> Option<(FileName, u64)> {
         let number = self.segment_of(position)?;
-        let offset = position.since(self.segments[number]) + SEGMENT_HEADER_BYTES as u64;
-        Some((FileName::segment(number as u64), offset))
+        let start = self.segments[number].position;
+        let offset = position.since(start) + SEGMENT_HEADER_BYTES as u64;
+        Some((FileName::segment(self.first + number as u64), offset))
     }
 
     fn segment_of(&self, position: Position) -> Option<usize> {
-        self.segments.partition_point(|start| *start <= position).checked_sub(1)
+        let after = self.segments.partition_point(|segment| segment.position <= position);
+        after.checked_sub(1)
     }
 
     pub(crate) fn tip(&self) -> Chain {
@@ -130,12 +185,51 @@ impl LogIndex {
 
     /// Bytes that the last segment's file has by now, header and records.
     pub(crate) fn last_segment_bytes(&self) -> Option<u64> {
-        let start = self.segments.last()?;
-        Some(self.end.since(*start) + SEGMENT_HEADER_BYTES as u64)
+        let start = self.segments.last()?.position;
+        Some(self.end.since(start) + SEGMENT_HEADER_BYTES as u64)
     }
 
     pub(crate) fn begin_segment(&mut self) {
-        self.segments.push(self.end);
+        self.segments.push(Segment {
+            position: self.end,
+            before: self.tip,
+            records: self.records,
+            last_tagged: self.last_tagged,
+        });
+    }
+
+    /// Goes back to before the last segment, to read it again.
+    pub(crate) fn forget_last(&mut self) {
+        if let Some(segment) = self.segments.pop() {
+            self.checkpoints.retain(|checkpoint| checkpoint.position < segment.position);
+            (self.end, self.readable) = (segment.position, segment.position);
+            (self.tip, self.records) = (segment.before, segment.records);
+            self.last_tagged = segment.last_tagged;
+        }
+    }
+
+    /// Where the log would begin without the segments that lie wholly before `position`; the last
+    /// one stays.
+    pub(crate) fn start_before(&self, position: Position) -> Start {
+        let at = self.segment_of(position).unwrap_or(0);
+        let segment = self.segments.get(at);
+        Start {
+            segment: self.first + at as u64,
+            position: segment.map_or(self.end, |segment| segment.position),
+            before: segment.map_or(self.tip, |segment| segment.before),
+        }
+    }
+
+    /// Forgets the segments before `start`, which is one of them.
+    pub(crate) fn forget_before(&mut self, start: Start) {
+        self.segments.retain(|segment| segment.position >= start.position);
+        self.checkpoints.retain(|checkpoint| checkpoint.position >= start.position);
+        self.first = start.segment;
+        let gone = self.segments.first().map_or(0, |segment| segment.records);
+        self.records -= gone;
+        for segment in &mut self.segments {
+            segment.records -= gone;
+        }
     }
 
     /// Is `tag` above all tags so far?
@@ -145,11 +239,13 @@ impl LogIndex {
 
     /// Notes the record that begins at the end.
     pub(crate) fn push(&mut self, record: &RecordHeader) {
+        // Each segment has one for its first record: what lies before it may go.
+        let begins = self.segments.last().is_some_and(|segment| segment.position == self.end);
         let far = self
             .checkpoints
             .last()
             .is_none_or(|last| self.end.since(last.position) >= INDEX_STRIDE_BYTES);
-        if far {
+        if begins || far {
             self.checkpoints.push(Checkpoint {
                 position: self.end,
                 before: self.tip,
@@ -211,7 +307,8 @@ impl LogIndex {
         tag: u64,
     ) -> impl Iterator<Item = Result<Record, ReadError>> + 'a {
         let after = self.checkpoints.partition_point(|checkpoint| checkpoint.tag_min <= tag);
-        let start = after.checked_sub(1).map(|at| &self.checkpoints[at]);
+        // Smaller tags than the first entry's were pruned.
+        let start = self.checkpoints.get(after.saturating_sub(1));
         Records::new(self, disk, start).filter(move |record| match record {
             Ok(record) => record.tag.is_some_and(|found| found >= tag),
             Err(_) => true,
@@ -263,10 +360,11 @@ impl<'a> Records<'a> {
     fn open(&self) -> SegmentReader<'a> {
         let number = self.index.segment_of(self.position);
         let number = number.expect("a log with records has a segment");
-        let start = self.index.segments[number];
-        let end = *self.index.segments.get(number + 1).unwrap_or(&self.index.end);
+        let segments = &self.index.segments;
+        let start = segments[number].position;
+        let end = segments.get(number + 1).map_or(self.index.end, |segment| segment.position);
         let offset = |position: Position| position.since(start) + SEGMENT_HEADER_BYTES as u64;
-        let file = FileName::segment(number as u64);
+        let file = FileName::segment(self.index.first + number as u64);
         SegmentReader::new(self.disk, file, offset(self.position), offset(end))
     }
 

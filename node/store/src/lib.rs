@@ -2,8 +2,7 @@
 //!
 //! This crate opens no file: it says what to do to a [`Disk`], a small trait that the node
 //! implements with real files and the simulated world with [`memory::MemoryDisk`]. It knows nothing
-//! of what it stores: a record is a kind byte, an optional tag and bytes. It does not forget parts
-//! of a log, and it cannot tell a last record that was damaged from one that was torn.
+//! of what it stores: a record is a kind byte, an optional tag and bytes.
 //!
 //! * [`Store`] is the log of one server: append, sync, read back by [`Position`] or by tag.
 //!   [`LogWriter`], [`recover`] and [`scan()`] are its parts, for those who drive a disk themselves.
@@ -17,6 +16,11 @@
 //! record. So a crash can harm nothing but the end of the last segment, where [`recover`] cuts what
 //! is no record and reports it. Anything else that differs from what was written is an error that
 //! names file and byte, never a shorter log.
+//!
+//! [`Store::mark`] writes down, in a file of its own, how far the log was durable, and from which
+//! segment on it is kept; earlier ones are removed. Of what was appended after the last mark, a last
+//! record that was damaged cannot be told from one that was torn, nor bytes taken out from an end
+//! that was never written. [`quarantine()`] makes a damaged log one that can be opened again.
 //!
 //! ```
 //! use metatopia_store::{Identity, Opening, Store, memory::{MemoryDisk, Tail}};
@@ -49,8 +53,10 @@ mod frame;
 mod identity;
 mod index;
 pub mod limits;
+mod mark;
 pub mod memory;
 mod position;
+mod quarantine;
 mod reader;
 mod recover;
 mod scan;
@@ -67,11 +73,12 @@ pub use file_name::{FileKind, FileName, Folder};
 pub use identity::{IDENTITY_VERSION, Identity, IdentityError, claim_identity, read_identity};
 pub use index::{LogIndex, ReadError, Record, Records};
 pub use position::Position;
+pub use quarantine::{Quarantine, quarantine};
 pub use recover::{RecoverError, Recovered, recover};
-pub use scan::{Scan, ScanError, TailReport, scan};
+pub use scan::{Scan, ScanError, Survey, TailReport, scan, survey};
 pub use snapshots::{
     Newest, SNAPSHOT_VERSION, Snapshot, SnapshotError, list_snapshots, load_snapshot,
     newest_snapshot, put_snapshot,
 };
-pub use store::{AppendError, OpenError, Opened, Opening, Store, SyncError};
+pub use store::{AppendError, MarkError, OpenError, Opened, Opening, Store, SyncError};
 pub use writer::{FrameError, LogWriter, NewSegment, SyncRequest, Write};

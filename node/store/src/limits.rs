@@ -12,7 +12,7 @@ pub const SEGMENT_BYTES: u64 = 16 << 20;
 pub const TAG_MAX: u64 = u64::MAX - 1;
 
 /// The index keeps one entry of 32 bytes per this many bytes of log: 1/2048 of the log, 8 KiB for a
-/// full segment, 5 MiB for 10 GiB. Looking a record up reads at most this much before it.
+/// full segment and its own entry, 5 MiB for 10 GiB. Looking a record up reads at most this much before it.
 pub const INDEX_STRIDE_BYTES: u64 = 64 << 10;
 
 /// Bytes asked of the disk at once while scanning. A longer record takes one read of its own.

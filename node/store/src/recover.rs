@@ -3,7 +3,10 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Disk, DiskError, LogWriter, Scan, ScanError, SyncRequest, TailReport, disk::read_start, scan,
+    Disk, DiskError, FileName, LogIndex, LogWriter, Scan, ScanError, SyncRequest, TailReport,
+    disk::read_start,
+    scan,
+    scan::{rescan, segment_numbers},
 };
 
 /// A log that can be continued.
@@ -13,6 +16,8 @@ pub struct Recovered {
     pub writer: LogWriter,
     /// The torn tail that was cut off, when there was one.
     pub tail: Option<TailReport>,
+    /// See [`Scan::records_lost`].
+    pub records_lost: bool,
 }
 
 /// Why a log was not recovered.
@@ -37,7 +42,28 @@ pub enum RecoverError {
 /// # Errors
 /// See [`RecoverError`]. Damage to anything that had been durable is an error, never a cut.
 pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverError> {
-    let Scan { index, tail } = scan(disk, sim)?;
+    let found = scan(disk, sim)?;
+    // What lies before the first segment was given up; its removal may not have been finished.
+    let first = found.index.next_segment() - found.index.segments();
+    for number in segment_numbers(disk, 0)?.into_iter().take_while(|number| *number < first) {
+        disk.remove(FileName::segment(number))?;
+    }
+    repair_end(disk, sim, found)
+}
+
+/// Like [`recover`], for a log that was open until now: `index` knows it, and only its last segment
+/// can differ from that.
+pub(crate) fn recover_end(
+    disk: &mut dyn Disk,
+    sim: SimId,
+    index: LogIndex,
+) -> Result<Recovered, RecoverError> {
+    let found = rescan(disk, sim, index)?;
+    repair_end(disk, sim, found)
+}
+
+fn repair_end(disk: &mut dyn Disk, sim: SimId, found: Scan) -> Result<Recovered, RecoverError> {
+    let Scan { index, tail, records_lost } = found;
     if let Some(tail) = tail.filter(|tail| tail.offset == 0) {
         // Not even its header is whole, so the segment before is the last again.
         disk.remove(tail.file)?;
@@ -47,5 +73,5 @@ pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverErro
         let bytes = read_start(disk, file, length)?;
         disk.write_new(file, &bytes)?;
     }
-    Ok(Recovered { writer, tail })
+    Ok(Recovered { writer, tail, records_lost })
 }

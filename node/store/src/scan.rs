@@ -3,8 +3,10 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk,
+    Cause, Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk,
     frame::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION, SegmentHeader},
+    index::Start,
+    mark::Mark,
     reader::{SegmentReader, Step},
     sealed::{MARK_BYTES, SealError},
     torn::{self, Verdict},
@@ -74,51 +76,194 @@ pub struct Scan {
     pub index: LogIndex,
     /// What follows the last record.
     pub tail: Option<TailReport>,
+    /// Records that had been durable were lost, and nobody has taken note of it: see
+    /// [`quarantine`](crate::quarantine()).
+    pub records_lost: bool,
 }
 
 /// Verifies every record of the log of `sim`. Takes one read of all bytes and the memory of the
 /// index and one record; nothing is changed.
 ///
 /// A bad record at the end of the last segment is reported as a torn tail, unless a whole record
-/// after it shows that it had been durable.
+/// after it, or the log's mark, shows that it had been durable.
 ///
 /// # Errors
 /// See [`ScanError`]; each names the file, damage the byte too.
 pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
-    let files = segment_files(disk)?;
-    let mut scanner = Scanner { disk, sim, index: LogIndex::new(sim), before: None };
-    for (at, file) in files.iter().enumerate() {
-        let last = at + 1 == files.len();
-        let tail = scanner.segment(*file, last)?;
-        if tail.is_some() {
-            return Ok(Scan { index: scanner.index, tail });
-        }
+    let Survey { scan, fault } = survey(disk, sim)?;
+    match fault {
+        None => Ok(scan),
+        Some(fault) => Err(fault),
     }
-    Ok(Scan { index: scanner.index, tail: None })
 }
 
-/// All segments, from 0 on without a gap.
-fn segment_files(disk: &dyn ReadDisk) -> Result<Vec<FileName>, ScanError> {
-    let mut files = disk.list(Folder::Log)?;
-    files.retain(|file| matches!(file.kind, FileKind::Segment(_)) && !file.temporary);
-    for (number, file) in (0..).zip(&files) {
-        let due = FileName::segment(number);
-        if *file != due {
-            return Err(ScanError::Missing(due));
-        }
-    }
-    Ok(files)
+/// A log that was read and verified as far as it is in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// What is in order. If something is not, it ends there and has no tail.
+    pub scan: Scan,
+    /// What is wrong first.
+    pub fault: Option<ScanError>,
 }
 
-struct Scanner<'a> {
+/// Like [`scan()`], but gives what lies before a fault as well.
+///
+/// # Errors
+/// When the disk fails.
+pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<Survey, DiskError> {
+    let (scan, [mark, log]) = survey_both(disk, sim)?;
+    Ok(Survey { scan, fault: mark.or(log) })
+}
+
+/// Like [`survey()`]: what is wrong with the mark, and what is wrong first with the segments.
+pub(crate) fn survey_both(
+    disk: &dyn ReadDisk,
+    sim: SimId,
+) -> Result<(Scan, [Option<ScanError>; 2]), DiskError> {
+    let (mark, fault) = match Mark::read(disk, sim) {
+        Ok(mark) => (mark, None),
+        Err(ScanError::Disk(error)) => return Err(error),
+        Err(fault) => (None, Some(fault)),
+    };
+    let start = match (mark, &fault) {
+        (Some(mark), _) => mark.start,
+        (None, None) => Start::origin(sim),
+        // A bad mark does not say where the log begins; the first segment does too.
+        (None, Some(_)) => first_start(disk, sim)?,
+    };
+    let mut scanner = Scanner::new(disk, sim, LogIndex::new(start), mark);
+    let (tail, behind) = match scanner.run() {
+        Ok(tail) => (tail, None),
+        Err(ScanError::Disk(error)) => return Err(error),
+        Err(found) => (None, Some(found)),
+    };
+    let records_lost = mark.is_some_and(|mark| mark.records_lost);
+    Ok((Scan { index: scanner.index, tail, records_lost }, [fault, behind]))
+}
+
+/// Verifies the last segment again, of a log whose other segments `index` knows.
+pub(crate) fn rescan(
+    disk: &dyn ReadDisk,
+    sim: SimId,
+    mut index: LogIndex,
+) -> Result<Scan, ScanError> {
+    let mark = Mark::read(disk, sim)?;
+    // A segment that was about to begin may not be there.
+    while let Some(file) = index.last_file() {
+        index.forget_last();
+        match disk.length(file) {
+            Err(error) if error.cause == Cause::NotFound => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => break,
+        }
+    }
+    let mut scanner = Scanner::new(disk, sim, index, mark);
+    let tail = scanner.run()?;
+    let records_lost = mark.is_some_and(|mark| mark.records_lost);
+    Ok(Scan { index: scanner.index, tail, records_lost })
+}
+
+/// The numbers of the segments from `first` on, ascending.
+pub(crate) fn segment_numbers(disk: &dyn ReadDisk, first: u64) -> Result<Vec<u64>, DiskError> {
+    let numbers = disk.list(Folder::Log)?.into_iter().filter_map(|file| match file.kind {
+        FileKind::Segment(number) if !file.temporary && number >= first => Some(number),
+        _ => None,
+    });
+    Ok(numbers.collect())
+}
+
+fn first_start(disk: &dyn ReadDisk, sim: SimId) -> Result<Start, DiskError> {
+    match segment_numbers(disk, 0)?.first() {
+        None | Some(0) => Ok(Start::origin(sim)),
+        Some(number) => Ok(start_of(disk, sim, *number)?.unwrap_or(Start::origin(sim))),
+    }
+}
+
+/// Where segment `number` begins, as it says itself; nothing if its header is bad.
+pub(crate) fn start_of(
+    disk: &dyn ReadDisk,
+    sim: SimId,
+    number: u64,
+) -> Result<Option<Start>, DiskError> {
+    let bytes = disk.read(FileName::segment(number), 0, SEGMENT_HEADER_BYTES as u32)?;
+    let header = SegmentHeader::parse(&bytes).ok();
+    let header = header.filter(|header| header.sim == sim && header.number == number);
+    Ok(header.map(|header| Start {
+        segment: number,
+        position: header.start,
+        before: header.continues,
+    }))
+}
+
+pub(crate) struct Scanner<'a> {
     disk: &'a dyn ReadDisk,
     sim: SimId,
-    index: LogIndex,
+    /// What is in order.
+    pub(crate) index: LogIndex,
     /// The segment before, and its length.
     before: Option<(FileName, u64)>,
+    mark: Option<Mark>,
+    /// Was the end that is marked met?
+    met: bool,
 }
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
+    /// Goes on after what `index` knows.
+    pub(crate) fn new(
+        disk: &'a dyn ReadDisk,
+        sim: SimId,
+        index: LogIndex,
+        mark: Option<Mark>,
+    ) -> Self {
+        let before = index.last_file().zip(index.last_segment_bytes());
+        // What is known already was verified when it was marked, or later.
+        let met = mark.is_none_or(|mark| index.end() > mark.end);
+        let mut scanner = Self { disk, sim, index, before, mark, met };
+        scanner.look_for_mark();
+        scanner
+    }
+
+    /// Verifies all segments that follow.
+    pub(crate) fn run(&mut self) -> Result<Option<TailReport>, ScanError> {
+        let numbers = segment_numbers(self.disk, self.index.next_segment())?;
+        let mut tail = None;
+        for number in &numbers {
+            let (file, due) = (FileName::segment(*number), self.index.next_segment());
+            if *number != due {
+                return Err(ScanError::Missing(FileName::segment(due)));
+            }
+            tail = self.segment(file, numbers.last() == Some(number))?;
+        }
+        self.check_mark(tail)?;
+        Ok(tail)
+    }
+
+    fn look_for_mark(&mut self) {
+        let end = (self.index.end(), self.index.tip());
+        self.met |= self.mark.is_some_and(|mark| (mark.end, mark.tip) == end);
+    }
+
+    /// What is marked as durable must have been met on the way.
+    fn check_mark(&self, tail: Option<TailReport>) -> Result<(), ScanError> {
+        let Some(mark) = self.mark.filter(|_| !self.met) else {
+            return Ok(());
+        };
+        let end = self.index.end();
+        let damaged =
+            |file, offset, damage| Err(ScanError::Damaged(Damaged { file, offset, damage }));
+        if end >= mark.end {
+            return damaged(FileName::MARK, 0, Damage::Unmarked);
+        }
+        let place = self.index.last_file().zip(self.index.last_segment_bytes());
+        match (tail, place) {
+            (Some(tail), _) => damaged(tail.file, tail.offset, tail.damage),
+            (None, Some((file, length))) => {
+                damaged(file, length, Damage::Ends(mark.end.since(end)))
+            }
+            (None, None) => Err(ScanError::Missing(FileName::segment(self.index.next_segment()))),
+        }
+    }
+
     /// Verifies a segment; a torn tail ends the log.
     fn segment(&mut self, file: FileName, last: bool) -> Result<Option<TailReport>, ScanError> {
         let length = self.disk.length(file)?;
@@ -144,6 +289,7 @@ impl Scanner<'_> {
                     Some(tag) if !self.index.accepts(tag) => Damage::TagOrder(tag),
                     _ => {
                         self.index.push(&header);
+                        self.look_for_mark();
                         continue;
                     }
                 },

@@ -1,9 +1,13 @@
 //! The log of one server on its disk.
 
 use crate::{
-    Disk, DiskError, Folder, FrameError, Identity, IdentityError, LogIndex, LogWriter, Position,
-    ReadError, Record, RecoverError, SyncRequest, TailReport, Write, claim_identity,
-    limits::SEGMENT_BYTES, recover,
+    Disk, DiskError, FileName, Folder, FrameError, Identity, IdentityError, LogIndex, LogWriter,
+    Position, ReadError, Record, RecoverError, Recovered, SyncRequest, TailReport, Write,
+    claim_identity,
+    limits::{READ_BYTES, SEGMENT_BYTES},
+    mark::Mark,
+    recover,
+    recover::recover_end,
 };
 
 /// How to open a data directory.
@@ -32,6 +36,9 @@ pub struct Opened<D> {
     pub first_start: bool,
     /// What was cut off the log.
     pub tail: Option<TailReport>,
+    /// Records that had been durable were lost, so whoever wrote them cannot rely on knowing what it
+    /// wrote. So it is told again at every opening, until [`Store::acknowledge_loss`].
+    pub records_lost: bool,
 }
 
 /// Why a data directory was not opened.
@@ -70,6 +77,17 @@ pub enum SyncError {
     MustReopen,
 }
 
+/// Why the log was not marked. It is as it was, but may be durable further.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MarkError {
+    /// The log could not be made durable.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
+    /// The mark was not written, or what it gives up not removed; the log can be used.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
 /// The log of one server on its disk: appends, syncs, reads back.
 ///
 /// After any failed write or sync it refuses both until it is reopened: whether bytes that a sync
@@ -82,6 +100,7 @@ pub struct Store<D> {
     writer: LogWriter,
     synced: Position,
     failed: bool,
+    records_lost: bool,
 }
 
 impl<D: Disk> Store<D> {
@@ -98,22 +117,25 @@ impl<D: Disk> Store<D> {
         let store = Self {
             disk,
             opening,
-            writer: recovered.writer.with_segment_bytes(opening.segment_bytes),
+            writer: recovered.writer.clone().with_segment_bytes(opening.segment_bytes),
             synced,
             failed: false,
+            records_lost: recovered.records_lost,
         };
-        Ok(Opened { store, first_start, tail: recovered.tail })
+        let Recovered { tail, records_lost, .. } = recovered;
+        Ok(Opened { store, first_start, tail, records_lost })
     }
 
-    /// Recovers the log again, above all after a failure; returns what was cut off. All that is left
-    /// is durable then, also what was not before.
+    /// Recovers the end of the log again, above all after a failure; returns what was cut off. All
+    /// that is left is durable then, also what was not before. Takes one read of the last segment.
     ///
     /// # Errors
     /// See [`OpenError`]; a store that had failed stays so, and this may be tried again.
     pub fn reopen(&mut self) -> Result<Option<TailReport>, OpenError> {
         let Opening { identity, segment_bytes } = self.opening;
         claim_identity(&mut self.disk, &identity)?;
-        let recovered = recover(&mut self.disk, identity.sim)?;
+        let known = self.writer.index().clone();
+        let recovered = recover_end(&mut self.disk, identity.sim, known)?;
         self.writer = recovered.writer.with_segment_bytes(segment_bytes);
         self.synced = self.writer.end();
         self.failed = false;
@@ -184,6 +206,62 @@ impl<D: Disk> Store<D> {
             Some(request) => self.finish_sync(&request),
             None => Ok(self.synced),
         }
+    }
+
+    /// Makes the log durable and notes how far it goes: from now on a log that ends before this is
+    /// damaged, not torn. Then removes the segments that lie wholly before `keep`, for good; with
+    /// [`Position::ZERO`] none.
+    ///
+    /// # Errors
+    /// See [`MarkError`].
+    pub fn mark(&mut self, keep: Position) -> Result<(), MarkError> {
+        self.sync()?;
+        let index = self.writer.index();
+        let (first, start) = (index.start_before(Position::ZERO), index.start_before(keep));
+        let mark = Mark {
+            sim: self.opening.identity.sim,
+            start,
+            end: index.end(),
+            tip: index.tip(),
+            records_lost: self.records_lost,
+        };
+        mark.write(&mut self.disk)?;
+        self.writer.forget_before(start);
+        for number in first.segment..start.segment {
+            self.disk.remove(FileName::segment(number))?;
+        }
+        Ok(())
+    }
+
+    /// The loss of records was noted in the log itself: it need not be told of again.
+    ///
+    /// # Errors
+    /// See [`MarkError`]: then it will be.
+    pub fn acknowledge_loss(&mut self) -> Result<(), MarkError> {
+        self.records_lost = false;
+        let marked = self.mark(Position::ZERO);
+        self.records_lost = marked.is_err();
+        marked
+    }
+
+    /// Is there room for so many bytes more? Asks the disk by writing them, and removes them again.
+    ///
+    /// # Errors
+    /// What the disk says; [`Cause::Full`](crate::Cause::Full) when there is no room.
+    pub fn probe(&mut self, bytes: u64) -> Result<(), DiskError> {
+        let file = FileName::MARK.temporary();
+        let piece = vec![0; READ_BYTES];
+        let mut left = bytes;
+        let mut written = Ok(());
+        while left > 0 && written.is_ok() {
+            let next = left.min(READ_BYTES as u64);
+            written = self.disk.append(file, &piece[..next as usize]);
+            left -= next;
+        }
+        let written = written.and_then(|()| self.disk.sync(file, bytes));
+        // Whatever there is of it must go, also if it could not be written.
+        let removed = self.disk.remove(file);
+        written.and(removed)
     }
 
     fn fail(&mut self) {

@@ -6,6 +6,7 @@ use crate::{
     Disk, DiskError, FileName, LogIndex, Position,
     chain::Chain,
     frame::{RECORD_HEADER_BYTES, RecordHeader, SEGMENT_HEADER_BYTES, SegmentHeader},
+    index::Start,
     limits::{RECORD_BYTES_MAX, SEGMENT_BYTES, TAG_MAX},
 };
 
@@ -173,7 +174,7 @@ impl LogWriter {
         let seal = self.sync_request();
         let header = SegmentHeader {
             sim: self.sim,
-            number: self.index.segments(),
+            number: self.index.next_segment(),
             start: self.index.end(),
             continues: self.index.tip(),
         };
@@ -183,8 +184,7 @@ impl LogWriter {
     }
 
     fn last_file(&self) -> FileName {
-        let number = self.index.segments().checked_sub(1);
-        FileName::segment(number.expect("a segment has begun"))
+        self.index.last_file().expect("a segment has begun")
     }
 
     /// What to sync so that everything up to now is durable; `None` while there is no file.
@@ -201,6 +201,11 @@ impl LogWriter {
     pub fn mark_synced(&mut self, end: Position) {
         assert!(end <= self.index.end(), "synced more than was written");
         self.synced = self.synced.max(end);
+    }
+
+    /// Gives up the segments before `start`.
+    pub(crate) fn forget_before(&mut self, start: Start) {
+        self.index.forget_before(start);
     }
 
     /// Leaves out what begins at `position` or later when records are read.
@@ -233,7 +238,7 @@ mod tests {
 
     fn writer() -> LogWriter {
         let sim = SimId::default();
-        LogWriter::new(sim, LogIndex::new(sim)).with_segment_bytes(300)
+        LogWriter::new(sim, LogIndex::new(Start::origin(sim))).with_segment_bytes(300)
     }
 
     #[test]

@@ -128,8 +128,8 @@ impl ReadDisk for Endless {
         self.0.list(folder)
     }
 
-    fn length(&self, _: FileName) -> Result<u64, DiskError> {
-        Ok(self.1)
+    fn length(&self, file: FileName) -> Result<u64, DiskError> {
+        self.0.length(file).map(|_| self.1)
     }
 
     fn read(&self, file: FileName, offset: u64, length: u32) -> Result<Vec<u8>, DiskError> {

@@ -29,6 +29,8 @@ enum Step {
         fault: Fault,
     },
     Read(prop::sample::Index),
+    /// Marks the log, and gives up what lies before a record.
+    Mark(prop::sample::Index),
 }
 
 fn tail() -> impl Strategy<Value = Tail> {
@@ -52,6 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Kill),
         1 => (0..6_u64, fault).prop_map(|(after, fault)| Step::Fault { after, fault }),
         3 => any::<prop::sample::Index>().prop_map(Step::Read),
+        1 => any::<prop::sample::Index>().prop_map(Step::Mark),
     ]
 }
 
@@ -124,6 +127,7 @@ impl Life {
                 self.store().disk_mut().fail_operation(at, *fault);
             }
             Step::Read(index) => self.read(index),
+            Step::Mark(index) => self.mark(index),
         }
         if self.store().must_reopen() {
             self.reopen();
@@ -179,6 +183,7 @@ impl Life {
         let store = self.store();
         let (end, found) = (store.end(), records(store.index(), store.disk()));
         assert!(end >= self.durable, "{self:?}, found {end}");
+        self.forget();
         self.kept.truncate(found.len());
         let found: Vec<Kept> = found
             .into_iter()
@@ -191,6 +196,27 @@ impl Life {
             .collect();
         assert_eq!(found, self.kept, "a prefix of what was appended");
         self.durable = end;
+    }
+
+    fn mark(&mut self, index: &prop::sample::Index) {
+        if self.kept.is_empty() {
+            return;
+        }
+        let keep = index.get(&self.kept).position;
+        let begin = self.store().index().begin();
+        if self.store().mark(keep).is_ok() {
+            self.durable = self.store().end();
+        }
+        let after = self.store().index().begin();
+        assert!(begin <= after && after <= keep.max(begin));
+        self.durable = self.durable.max(self.store().synced());
+        self.forget();
+    }
+
+    /// Forgets what the store has given up.
+    fn forget(&mut self) {
+        let begin = self.store().index().begin();
+        self.kept.retain(|kept| kept.position >= begin);
     }
 
     fn read(&mut self, index: &prop::sample::Index) {
@@ -231,7 +257,11 @@ proptest! {
             life.step(step);
         }
         let index = life.store().index().clone();
-        let scan = scan(life.store().disk(), sim()).expect("an undamaged log");
-        prop_assert_eq!(scan.index, index);
+        let found = scan(life.store().disk(), sim()).expect("an undamaged log").index;
+        prop_assert_eq!(found.end(), index.end());
+        // A mark that failed at its last step may be there; and of a pruned log only the writer
+        // remembers the last tag before it.
+        prop_assert!(found.begin() >= index.begin());
+        prop_assert!(found.is_pruned() || found == index);
     }
 }
