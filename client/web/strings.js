@@ -327,6 +327,7 @@ const WORDS = {
   'no.TooManyPending': 'too many acts are on their way; wait a moment',
   'no.NeverOpen': 'not connected yet',
   'no.Busy': 'the server has too much to do; try again',
+  'no.Pruned': 'the server has removed turns as old as that; ask an archive',
   'no.Unknown': 'the server does not have it, or not any more',
   'no.OtherSim': 'it is meant for another sim',
   'no.TooLong': 'it is too long',

@@ -60,6 +60,10 @@ pub struct Agreement {
     sync: Sync,
     /// May this server sign?
     voice: bool,
+    /// Must it not sign for now? Taken up when the next height begins.
+    muted: bool,
+    /// Does it sign at the height that has begun?
+    speaks: bool,
     /// Tells answers to this life's questions from those to an earlier one's.
     nonce: u64,
     last_void: Option<Void>,
@@ -105,6 +109,7 @@ impl Agreement {
             Input::Frame { from, message } => self.on_frame(from, message, cx),
             Input::Wake => self.on_wake(cx),
             Input::Synced(to) => self.outbox.synced(to),
+            Input::Muted(muted) => self.mute(muted, cx),
             Input::Applied(applied) => self.on_applied(&applied, cx),
             Input::PeerUp(peer) => self.peers.up(peer),
             Input::PeerDown(peer) => self.on_peer_down(peer, cx),
@@ -187,7 +192,7 @@ impl Agreement {
     #[must_use]
     pub fn is_voting(&self) -> bool {
         let set = self.past.set(self.height());
-        self.begun && self.voice && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
+        self.begun && self.speaks && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
     }
 
     /// Why the last void turn was void, for the operator's log.

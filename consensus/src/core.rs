@@ -190,7 +190,8 @@ impl Core {
             | Record::Polka(_)
             | Record::Decided(_)
             | Record::Applied { .. }
-            | Record::Voice => {}
+            | Record::Voice
+            | Record::Silence => {}
         }
     }
 

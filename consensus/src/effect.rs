@@ -56,7 +56,8 @@ pub enum Effect {
     Decided {
         /// The turn and its proof.
         decision: Arc<Decision>,
-        /// Not told before the log is durable up to here.
+        /// Not told before the log is durable up to here. [`Position::START`] if it may be told at
+        /// once, and with it all that was decided before.
         after: Position,
     },
     /// Read decided turns that are no longer in memory, and hand them over with

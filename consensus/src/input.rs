@@ -17,6 +17,9 @@ pub enum Input {
     /// The time of [`Agreement::deadline`](crate::Agreement::deadline) has come. Too early or twice
     /// does no harm.
     Wake,
+    /// While true, the log cannot grow: from the next height on nothing is signed, and what others
+    /// decide is not held back. It is over once all that was appended is durable.
+    Muted(bool),
     /// The log is durable up to here.
     Synced(Position),
     /// The state machine is done with a decided turn. They come in the order of their heights.

@@ -48,6 +48,13 @@ impl Outbox {
         self.effects.push_back(Effect::Append { record, at });
     }
 
+    fn place(&mut self, bond: Bond) -> Position {
+        match bond {
+            Bond::Signed => self.barrier(),
+            Bond::Free => Position::START,
+        }
+    }
+
     /// All that is appended now must be durable first.
     fn barrier(&mut self) -> Position {
         if self.no_barrier {
@@ -58,10 +65,7 @@ impl Outbox {
     }
 
     pub(crate) fn send(&mut self, to: To, message: Message, bond: Bond) {
-        let after = match bond {
-            Bond::Signed => self.barrier(),
-            Bond::Free => Position::START,
-        };
+        let after = self.place(bond);
         self.effects.push_back(Effect::Send { to, message, after });
     }
 
@@ -69,8 +73,8 @@ impl Outbox {
         self.send(To::One(to), message, bond);
     }
 
-    pub(crate) fn decided(&mut self, decision: Arc<Decision>) {
-        let after = self.barrier();
+    pub(crate) fn decided(&mut self, decision: Arc<Decision>, bond: Bond) {
+        let after = self.place(bond);
         self.effects.push_back(Effect::Decided { decision, after });
     }
 

@@ -41,6 +41,9 @@ pub enum Record {
     },
     /// From here on this server signs: its key is new, or it knows where it may have signed before.
     Voice,
+    /// From here on this server does not sign: records that came before were lost, so it does not
+    /// know where it signed.
+    Silence,
 }
 
 /// A turn that was judged, as the core of agreement is told.
@@ -98,7 +101,7 @@ impl Record {
             Self::Polka(polka) => polka.height,
             Self::Decided(certificate) => certificate.height,
             Self::Applied { height, .. } => *height,
-            Self::Voice => return None,
+            Self::Voice | Self::Silence => return None,
         })
     }
 

@@ -9,6 +9,7 @@ mod join;
 mod judge;
 mod keys;
 mod limits;
+mod muted;
 mod pace;
 mod smoke;
 mod wire;

@@ -199,6 +199,8 @@ pub struct Settings {
     pub p2p_listen: Multiaddr,
     /// Other servers, besides those that the genesis names.
     pub peers: Vec<Peer>,
+    /// Keep all turns since genesis? Default: no.
+    pub archive: bool,
     /// How much is logged. Default: info.
     pub log: LogLevel,
     /// Where users get the source of this very program, if it is not the public one.
@@ -302,6 +304,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         clients_per_ip_max: layer.clients_per_ip_max.unwrap_or(limits.clients_per_ip_max),
         p2p_listen,
         peers,
+        archive: layer.archive.unwrap_or(false),
         log: layer.log.unwrap_or(LogLevel::Info),
         source_url: layer.source_url,
         data_dir,

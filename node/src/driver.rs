@@ -11,7 +11,7 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{Announcement, Delivery, Effect, Input, Replica, Stage, Status};
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Height, PublicKey, Root};
+use metatopia_types::{ActId, Height, PublicKey, Root, limits::ROOT_LAG};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::MissedTickBehavior,
@@ -25,7 +25,7 @@ use crate::{
     http::{self, Allowed, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     neighbours::{GuestFile, Neighbours},
-    storage::{self, Order, StorageError},
+    storage::{self, Health, Order},
 };
 
 /// Questions from HTTP that may wait for the loop.
@@ -43,9 +43,6 @@ const FOLLOWED_MAX: usize = 4_096;
 /// Why the loop ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The disk failed: nothing that was said afterwards would be safe.
-    #[error("the disk failed: {0}")]
-    Storage(#[from] StorageError),
     /// A thread of this process is gone.
     #[error("the {0} thread ended")]
     Thread(&'static str),
@@ -83,6 +80,8 @@ pub struct Driver {
     /// Where clients connect, but for the certificates: told to the other servers. Nothing if that
     /// is not known.
     pub entrance: Option<Announcement>,
+    /// What was found wrong with the data directory at the start, if anything was.
+    pub damage: Option<String>,
     /// For whoever wants to know.
     pub status: watch::Sender<Option<http::Status>>,
     /// Where servers are, as this node's configuration says; else as the sim says.
@@ -102,6 +101,8 @@ struct Memory {
     next_token: u64,
     acts: BTreeMap<ActId, (tracing::Span, Instant)>,
     halted: Option<Halt>,
+    /// How the log stands with its disk; nothing while all is well.
+    disk: Option<Health>,
     /// The height at the start: a server is ready once it has decided something in this life.
     first_height: Option<Height>,
 }
@@ -130,16 +131,23 @@ impl Driver {
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let deadline = self.replica.deadline().map(|at| self.clock.instant(at).into());
+            // Without room for more, agreement stands still.
+            let swamped = memory.disk == Some(Health::Swamped);
+            let deadline = self.replica.deadline().filter(|_| !swamped);
+            let deadline = deadline.map(|at| self.clock.instant(at).into());
             let input = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 done = self.stored.recv() => match done {
                     None => return Err(DriverError::Thread("storage")),
-                    Some(storage::Done::Failed(error)) => return Err(error.into()),
+                    Some(storage::Done::Health(health)) => {
+                        let sound = health == Health::Sound;
+                        memory.disk = (!sound).then_some(health);
+                        Input::Muted(!sound)
+                    }
                     Some(storage::Done::Synced(position)) => Input::Synced(position),
-                    Some(storage::Done::Loaded { reader, decisions }) => {
-                        Input::Loaded { reader, decisions }
+                    Some(storage::Done::Loaded { reader, decisions, oldest }) => {
+                        Input::Loaded { reader, decisions, oldest }
                     }
                 },
                 applied = self.applied.recv() => match applied {
@@ -148,6 +156,7 @@ impl Driver {
                 },
                 () = sleep_until(deadline), if deadline.is_some() => Input::Wake,
                 Some(event) = self.lane_events.recv() => match memory.lane(event) {
+                    Some(Input::PeerFrame { .. }) if swamped => continue,
                     Some(input) => input,
                     None => continue,
                 },
@@ -156,6 +165,10 @@ impl Driver {
                 _ = pulse.tick() => {
                     if let Some(status) = self.replica.status(self.clock.now()) {
                         self.publish(&mut memory, status);
+                    }
+                    if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
+                        // If there is no room for the order either, the next pulse brings another.
+                        let _busy = self.orders.try_send(Order::Retry);
                     }
                     let due = self.is_word_due(&memory);
                     match due.then(|| self.word(&mut memory)).flatten() {
@@ -291,6 +304,11 @@ impl Driver {
         let newest = self.status.borrow().as_ref().map_or(Height(0), |status| status.root_height);
         match answer {
             Answer::Root(root) => Ok(*root),
+            // What the header of the oldest turn states is older.
+            Answer::Pruned { oldest } => {
+                let oldest = oldest.minus(ROOT_LAG).unwrap_or_default();
+                Err(RootUnknown { oldest, newest })
+            }
             _ => Err(RootUnknown { oldest: Height(0), newest }),
         }
     }
@@ -299,6 +317,9 @@ impl Driver {
         let first = *memory.first_height.get_or_insert(status.height);
         let waiting_for = match &memory.halted {
             Some(halt) => Some(format!("it has stopped voting: {halt}")),
+            None if let Some(told) = memory.told_of_disk() => {
+                Some(format!("it does not vote: {told}"))
+            }
             None if !status.voting && status.validators.contains(&status.server) => {
                 Some("it does not vote yet".to_owned())
             }
@@ -319,12 +340,26 @@ impl Driver {
             peers: status.peers,
             clients: status.clients,
             stalled: status.stalled,
+            disk: memory.told_of_disk().or_else(|| self.damage.clone()),
             waiting_for,
         }));
     }
 }
 
 impl Memory {
+    /// What is wrong with the disk.
+    fn told_of_disk(&self) -> Option<String> {
+        Some(match self.disk.as_ref()? {
+            Health::Sound => return None,
+            Health::Full | Health::Swamped => {
+                "its disk is full; it goes on by itself once there is room".to_owned()
+            }
+            Health::Failed(error) => {
+                format!("its disk failed ({error}); look after the disk, then restart the server")
+            }
+        })
+    }
+
     fn lane(&mut self, event: LaneEvent) -> Option<Input> {
         match event {
             LaneEvent::PeerUp(peer) => {

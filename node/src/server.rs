@@ -13,10 +13,14 @@ use std::{
 use libp2p::Multiaddr;
 use metatopia_consensus::{self as consensus, Base, Record};
 use metatopia_replica::{
-    Announcement, Config, Replica, SNAPSHOT_TURNS, decode_snapshot, payloads_after,
+    Announcement, Config, RECORDS_BACK_HEIGHTS, Replica, SNAPSHOT_TURNS, decode_snapshot,
+    payloads_after,
 };
 use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
-use metatopia_store::{Identity, Opening, Position, ReadError, Store, TailReport, newest_snapshot};
+use metatopia_store::{
+    Identity, LogIndex, OpenError, Opening, Position, Quarantine, ReadDisk, ReadError,
+    RecoverError, ScanError, Store, TailReport, newest_snapshot, quarantine,
+};
 use metatopia_types::{
     Ed25519, Height, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
 };
@@ -36,7 +40,7 @@ use crate::{
     lanes,
     metrics::Metrics,
     neighbours::GuestFile,
-    storage::{self, ORDERS_MAX, StorageError},
+    storage::{self, HISTORY_TURNS, History, ORDERS_MAX, StorageError},
 };
 
 /// Why a server does not run, or stopped running.
@@ -70,7 +74,7 @@ pub enum ServerError {
         /// The directory.
         path: PathBuf,
         /// What is wrong with it.
-        source: Box<metatopia_store::OpenError>,
+        source: Box<OpenError>,
     },
     /// The log cannot be read.
     #[error("log in {}: {source}", path.display())]
@@ -87,6 +91,19 @@ pub enum ServerError {
         path: PathBuf,
         /// What is wrong with it.
         source: wire::DecodeError,
+    },
+    /// The log begins after what there is to start from.
+    #[error(
+        "data directory {}: no snapshot is whole, and the log begins at height {oldest}, after \
+         height {base}; fetch a snapshot from another server", path.display()
+    )]
+    NoStart {
+        /// The directory.
+        path: PathBuf,
+        /// The height that could be started from.
+        base: Height,
+        /// The first height in the log.
+        oldest: Height,
     },
     /// The records contradict each other.
     #[error("log in {}: {source}", path.display())]
@@ -138,6 +155,8 @@ struct Kept {
     base: Base,
     world: World,
     records: Vec<Record>,
+    /// What was found damaged, and where it was put.
+    damage: Option<String>,
 }
 
 /// Runs one server until `stop` says so.
@@ -159,7 +178,7 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
 
     let clock = Clock::default();
     let config = replica_config(&genesis, encoded, signer);
-    let Kept { store, base, world, records } = kept;
+    let Kept { store, base, world, records, damage } = kept;
     let past = storage::decisions_up_to(&store, base.height).map_err(|source| {
         ServerError::Log { path: settings.data_dir.clone(), source: Box::new(source) }
     })?;
@@ -168,7 +187,8 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         path: settings.data_dir.clone(),
         source: Box::new(source),
     })?;
-    let Threads { orders, stored, jobs, applied, disk } = start_threads(store)?;
+    let history = if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) };
+    let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history)?;
     let metrics = Arc::new(Metrics::default());
     let keypair = keys::peer_keypair(&node_key);
     let (lanes, lane_events) =
@@ -211,6 +231,7 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         certificates,
         allowed,
         entrance,
+        damage,
         status,
         addresses: addresses(&settings),
         guests: GuestFile::at(&settings.data_dir),
@@ -277,7 +298,7 @@ struct Threads {
     disk: thread::JoinHandle<()>,
 }
 
-fn start_threads(store: Store<RealDisk>) -> Result<Threads, ServerError> {
+fn start_threads(store: Store<RealDisk>, history: History) -> Result<Threads, ServerError> {
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
     // Each order has at most one answer, so the disk's thread never waits for the loop.
     let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
@@ -286,7 +307,7 @@ fn start_threads(store: Store<RealDisk>) -> Result<Threads, ServerError> {
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
     let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
-    let disk = storage::start(store, ordered, done).map_err(no_thread)?;
+    let disk = storage::start(store, history, ordered, done).map_err(no_thread)?;
     applier::start(pool, jobbed, finished).map_err(no_thread)?;
     Ok(Threads { orders, stored, jobs, applied, disk })
 }
@@ -309,24 +330,99 @@ fn open(
     server: PublicKey,
 ) -> Result<Kept, ServerError> {
     let path = || settings.data_dir.clone();
-    let disk = RealDisk::open(&settings.data_dir)?;
-    let opening = Opening::new(Identity { sim, server });
-    let opened = Store::open(disk, opening)
-        .map_err(|source| ServerError::Store { path: path(), source: Box::new(source) })?;
-    if let Some(tail) = &opened.tail {
-        report_tail(tail);
+    let Opened { mut store, records_lost, damage } =
+        open_store(&settings.data_dir, Identity { sim, server })?;
+    if records_lost {
+        note_loss(&mut store)
+            .map_err(|source| ServerError::Begin { path: path(), source: Box::new(source) })?;
     }
-    let (base, world) = start_from(&opened.store, genesis, settings)?;
+    let (base, world) = start_from(&store, genesis, settings)?;
     let failed = |source| ServerError::Log { path: path(), source: Box::new(source) };
     let mut records = Vec::new();
-    let (index, disk) = (opened.store.index(), opened.store.disk());
+    let (index, disk) = (store.index(), store.disk());
+    let next = index.tagged_from(disk, base.height.0.saturating_add(1)).next();
+    match next.transpose().map_err(failed)?.and_then(|record| record.tag).map(Height) {
+        Some(oldest) if oldest > base.height.plus(1) => {
+            return Err(ServerError::NoStart { path: path(), base: base.height, oldest });
+        }
+        _ => {}
+    }
     for record in payloads_after(index, disk, base.height.plus(1)).map_err(failed)? {
         let payload = record.map_err(failed)?;
         let record = Record::decode(&payload)
             .map_err(|source| ServerError::Record { path: path(), source })?;
         records.push(record);
     }
-    Ok(Kept { store: opened.store, base, world, records })
+    Ok(Kept { store, base, world, records, damage })
+}
+
+/// A data directory that can be used.
+struct Opened {
+    store: Store<RealDisk>,
+    records_lost: bool,
+    damage: Option<String>,
+}
+
+/// Opens a data directory. What is damaged of its log is put aside.
+fn open_store(path: &Path, identity: Identity) -> Result<Opened, ServerError> {
+    let refused = |source| ServerError::Store { path: path.to_owned(), source: Box::new(source) };
+    let open = || -> Result<_, ServerError> {
+        Ok(Store::open(RealDisk::open(path)?, Opening::new(identity)))
+    };
+    let (opened, damage) = match open()? {
+        Ok(opened) => (opened, None),
+        Err(OpenError::Recover(RecoverError::Scan(
+            fault @ (ScanError::Damaged(_) | ScanError::Missing(_)),
+        ))) => {
+            tracing::error!(%fault, "the log is damaged");
+            let put_aside = quarantine(&mut RealDisk::open(path)?, identity.sim, &suffices)
+                .map_err(|error| refused(error.into()))?;
+            let damage = put_aside.map(|put_aside| report_damage(&put_aside));
+            (open()?.map_err(refused)?, damage)
+        }
+        Err(error) => return Err(refused(error)),
+    };
+    if let Some(tail) = &opened.tail {
+        report_tail(tail);
+    }
+    Ok(Opened { store: opened.store, records_lost: opened.records_lost, damage })
+}
+
+/// Can a server start from its newest snapshot and this log?
+fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
+    let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
+    let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {
+        return !index.is_pruned();
+    };
+    matches!(index.find(disk, before.0), Ok(Some(_)))
+}
+
+fn report_damage(done: &Quarantine) -> String {
+    let files: Vec<String> = done.moved.iter().map(ToString::to_string).collect();
+    let files = files.join(", ");
+    let told = match (done.records_lost, done.moved.is_empty()) {
+        (true, true) => format!("{}; its last records are lost", done.fault),
+        (true, false) => format!("{}; the last records are lost, put aside: {files}", done.fault),
+        (false, true) => done.fault.to_string(),
+        (false, false) => format!("{}; history is lost, put aside: {files}", done.fault),
+    };
+    tracing::error!(fault = %done.fault, put_aside = %files, records_lost = done.records_lost,
+        "the damaged part of the log was put aside");
+    if done.records_lost {
+        tracing::warn!("this server does not vote until it is past all it may have signed");
+    }
+    told
+}
+
+/// Records are lost, so this server does not know what it signed; its log says so from now on.
+fn note_loss(store: &mut Store<RealDisk>) -> Result<(), StorageError> {
+    store.append(storage::AGREEMENT, None, &Record::Silence.encode())?;
+    store.sync()?;
+    // Noted twice is as good as once.
+    if let Err(error) = store.acknowledge_loss() {
+        tracing::warn!(%error, "the log is not marked");
+    }
+    Ok(())
 }
 
 /// Lets a server sign whose key is new: its log says so, durably, before the key counts as used. A

@@ -84,6 +84,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         clients_per_ip_max: 16,
         p2p_listen: peer.address.clone(),
         peers: peers.clone(),
+        archive: false,
         log: LogLevel::Info,
         source_url: None,
     };

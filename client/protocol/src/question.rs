@@ -162,6 +162,11 @@ pub enum Answer {
     Join(Result<Contact, JoinRefusal>),
     /// Who stands by for a vote, ascending by key.
     Applicants(Vec<Applicant>),
+    /// It is about turns that the node has removed: ask an archive.
+    Pruned {
+        /// The oldest turn that the node has.
+        oldest: Height,
+    },
 }
 
 /// A receipt with the act it is for.

@@ -388,6 +388,7 @@ fn answers() -> Vec<Answer> {
         Answer::Things(vec![thing]),
         Answer::Unknown,
         Answer::Busy,
+        Answer::Pruned { oldest: Height(4_000) },
     ]
 }
 

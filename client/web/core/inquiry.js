@@ -25,7 +25,7 @@ export class Inquiry {
   /**
    * The content of an answer of this kind.
    * @param {any} question
-   * @returns {Promise<any>} rejects with the code 'Unknown' or 'Busy'
+   * @returns {Promise<any>} rejects with the code 'Unknown', 'Pruned' or 'Busy'
    */
   async ask(question) {
     const wanted = variant(question)[0];

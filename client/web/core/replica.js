@@ -144,7 +144,8 @@ export class ReplicaMode {
       ({ kind, frame }) => {
         if (this.worker !== worker || worker === null) return;
         // Turns that nobody has any more: it begins anew, with a newer snapshot.
-        if (kind === 'Unknown' && want.ask === 'turns') this.again();
+        const gone = kind === 'Unknown' || kind === 'Pruned';
+        if (gone && want.ask === 'turns') this.again();
         else if (kind === 'Unknown' || kind === 'Busy') {
           setTimeout(() => this.worker === worker && this.#ask(want), AGAIN_MS);
         } else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);

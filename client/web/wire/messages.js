@@ -104,6 +104,7 @@ export const answer = choice({
   Things: seq(thingEntry),
   Unknown: null,
   Busy: null,
+  Pruned: struct({ oldest: count }),
 });
 
 /** Why a server ends a session. */

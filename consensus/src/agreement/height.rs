@@ -62,7 +62,8 @@ impl Agreement {
             };
             self.begun = true;
             self.ballot = Ballot::default();
-            self.core.set_voice(self.voice);
+            self.speaks = self.voice && !self.muted;
+            self.core.set_voice(self.speaks);
             let told = Told::Height(height, set);
             match self.logged.remove(&height) {
                 Some(records) => self.replay(told, records, cx),
@@ -91,7 +92,9 @@ impl Agreement {
         cx.host.decided(&turn);
         let decision = Arc::new(Decision { certificate, turn });
         self.past.decide(Arc::clone(&decision));
-        self.outbox.decided(decision);
+        // Without a vote of ours in it, others have decided: that is so, whatever our log holds.
+        let bond = if self.speaks || !self.muted { Bond::Signed } else { Bond::Free };
+        self.outbox.decided(decision, bond);
         for found in evidence {
             self.outbox.push(Effect::Evidence(found));
         }
@@ -132,7 +135,7 @@ impl Agreement {
     /// after a crash it must come to the same votes.
     pub(super) fn signs_here(&self) -> bool {
         let set = self.past.set(self.height());
-        self.voice && set.is_some_and(|set| set.get(&self.me).is_some())
+        self.speaks && set.is_some_and(|set| set.get(&self.me).is_some())
     }
 
     /// The core accepted something.
@@ -168,7 +171,8 @@ impl Agreement {
             | Record::Early(_)
             | Record::Decided(_)
             | Record::Applied { .. }
-            | Record::Voice => unreachable!("not a record of the core"),
+            | Record::Voice
+            | Record::Silence => unreachable!("not a record of the core"),
         }
     }
 

@@ -91,6 +91,8 @@ impl Agreement {
         Self {
             core: Core::new(config.sim, height, set, signer, scheme),
             voice: base.voice,
+            muted: false,
+            speaks: false,
             past: Past::new(base),
             outbox: Outbox::new(controls.no_barrier),
             config,
@@ -136,7 +138,7 @@ impl Agreement {
                 cx.host.decided(&turn);
                 let decision = Arc::new(Decision { certificate, turn });
                 self.past.decide(Arc::clone(&decision));
-                self.outbox.decided(decision);
+                self.outbox.decided(decision, Bond::Signed);
                 self.depot.retire(height);
                 self.logged = self.logged.split_off(&height.plus(1));
                 self.promises = self.promises.split_off(&height.plus(1));
@@ -159,6 +161,7 @@ impl Agreement {
                 self.promises.insert(height, promise);
             }
             Record::Voice => self.voice = true,
+            Record::Silence => self.voice = false,
             record => {
                 let height = record.height().unwrap_or_default();
                 self.logged.entry(height).or_default().push(record);

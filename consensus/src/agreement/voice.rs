@@ -46,7 +46,7 @@ impl Agreement {
 
     /// Says how far we are; unless our own log was lost, for then we do not know how far we were.
     pub(super) fn on_ask_tip(&mut self, from: PublicKey, nonce: u64) {
-        if self.voice {
+        if self.voice && !self.muted {
             // Not before the decision is durable: the asker relies on it.
             let height = self.past.tip().height;
             let message = Message::Tip { nonce, height };
@@ -100,6 +100,21 @@ impl Agreement {
             return;
         }
         self.speak();
+        self.begin_again(cx);
+    }
+
+    /// The log cannot grow, or can again.
+    ///
+    /// Muted is a server from the next height on: what it said at this one waits for the log, and
+    /// counts here. It may speak again at once, for at a height that began muted it has said nothing.
+    pub(super) fn mute(&mut self, muted: bool, cx: &mut Moment<'_>) {
+        self.muted = muted;
+        if !muted && self.voice && self.begun && !self.speaks {
+            self.begin_again(cx);
+        }
+    }
+
+    fn begin_again(&mut self, cx: &mut Moment<'_>) {
         let candidates = self.ballot.candidates().values();
         let proposals: Vec<_> = candidates.flat_map(|c| c.proposals.clone()).collect();
         self.told.clear();

@@ -271,6 +271,7 @@ pub(crate) fn to_input(record: &Record) -> Option<Input<Ctx>> {
         | Record::Early(_)
         | Record::Decided(_)
         | Record::Applied { .. }
-        | Record::Voice => return None,
+        | Record::Voice
+        | Record::Silence => return None,
     })
 }

@@ -83,6 +83,8 @@ pub(crate) struct Server {
     /// Milliseconds that its wall clock is off.
     pub skew: i64,
     pub apply_us: u64,
+    /// Its disk has no room: nothing becomes durable.
+    pub full: bool,
 }
 
 #[derive(Debug)]
@@ -177,6 +179,7 @@ impl Cluster {
             fresh_key: true,
             skew: 0,
             apply_us: 0,
+            full: false,
         });
     }
 
@@ -237,8 +240,32 @@ impl Cluster {
         server.life += 1;
         server.held.clear();
         server.syncing = false;
+        server.full = false;
         let length = server.log.len().min(server.durable + kept);
         server.log.truncate(length);
+    }
+
+    /// The disk of a server is full.
+    pub(crate) fn fill(&mut self, at: usize) {
+        self.servers[at].full = true;
+        self.input(at, Input::Muted(true));
+    }
+
+    /// There is room again: all that was appended meanwhile is written.
+    pub(crate) fn make_room(&mut self, at: usize) {
+        let server = &mut self.servers[at];
+        server.full = false;
+        server.durable = server.log.len();
+        let place = crate::Position((server.durable - server.opened) as u64);
+        self.input(at, Input::Synced(place));
+        self.input(at, Input::Muted(false));
+    }
+
+    /// The last height that a server voted at, as far as anybody heard.
+    pub(crate) fn last_vote(&self, at: usize) -> Height {
+        let voter = key(self.servers[at].n);
+        let votes = self.said.keys().filter(|(who, what, ..)| *who == voter && *what < 2);
+        votes.map(|(_, _, height, _)| *height).max().unwrap_or_default()
     }
 
     fn schedule(&mut self, at: usize, after_us: u64, event: Event) {
@@ -282,7 +309,7 @@ impl Cluster {
                 server.log.push(record);
                 assert_eq!(place.0 as usize, server.log.len() - server.opened);
             }
-            Effect::Sync(_) if server.syncing => {}
+            Effect::Sync(_) if server.syncing || server.full => {}
             Effect::Sync(_) => {
                 server.syncing = true;
                 let length = server.log.len() as u64;
@@ -291,6 +318,11 @@ impl Cluster {
             Effect::Send { after, .. } => server.held.push_back((after.0, effect)),
             Effect::Decided { ref decision, after } => {
                 let (height, header) = (decision.height(), decision.id());
+                if after == crate::Position::START {
+                    let told = server.held.iter_mut();
+                    let decided = told.filter(|(_, e)| matches!(e, Effect::Decided { .. }));
+                    decided.for_each(|(after, _)| *after = 0);
+                }
                 server.held.push_back((after.0, effect));
                 let first = *self.decided.entry(height).or_insert(header);
                 if first != header {
@@ -419,6 +451,7 @@ impl Cluster {
                 server.durable = server.durable.max(length as usize);
                 let place = crate::Position(length - server.opened as u64);
                 let more = server.log.len() > server.durable && !server.held.is_empty();
+                let more = more && !server.full;
                 if more {
                     server.syncing = true;
                     let length = server.log.len() as u64;

@@ -97,7 +97,8 @@ impl Replica {
     /// in vain, because nobody takes what has expired, and says it again later.
     pub(crate) fn get_ready(&mut self) {
         let own = self.config.agreement.signer.public();
-        let Some(world) = self.world.as_deref() else {
+        // Who is ready can vote.
+        let Some(world) = self.world.as_deref().filter(|_| !self.muted) else {
             return;
         };
         let (height, root) = (world.height(), world.root());

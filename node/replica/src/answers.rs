@@ -59,9 +59,13 @@ impl Replica {
     }
 
     /// Decided turns came from the log for a question.
-    pub(crate) fn loaded(&mut self, load: u64, decisions: &[Decision]) {
+    pub(crate) fn loaded(&mut self, load: u64, decisions: &[Decision], oldest: Height) {
         if let Some((asker, question)) = self.loading.remove(&load) {
-            let answer = self.answer_from(&question, decisions);
+            let pruned = self.missing(&question).is_some_and(|(from, _)| from < oldest);
+            let answer = match pruned && decisions.is_empty() {
+                true => Answer::Pruned { oldest },
+                false => self.answer_from(&question, decisions),
+            };
             self.reply(asker, answer);
         }
     }

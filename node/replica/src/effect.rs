@@ -57,6 +57,9 @@ pub enum Input {
     Wake,
     /// The log is durable up to here.
     Synced(Position),
+    /// While true, the log cannot grow: this server follows, and votes no more from the next height
+    /// on. It is over once all that was appended is durable.
+    Muted(bool),
     /// [`Effect::Apply`] is done.
     Applied {
         /// The world after the turn.
@@ -119,6 +122,8 @@ pub enum Input {
         reader: Reader,
         /// Ascending, without a gap, from the height asked for; fewer or none if the log lacks them.
         decisions: Vec<Decision>,
+        /// The oldest decided turn that the log holds: older ones were removed.
+        oldest: Height,
     },
     /// The node stops: tell the clients.
     Stop,

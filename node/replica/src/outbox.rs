@@ -39,6 +39,11 @@ impl<T> Outbox<T> {
         free
     }
 
+    /// Nothing needs to wait any more: all of it may leave now.
+    pub fn free(&mut self) -> Vec<T> {
+        core::mem::take(&mut self.held).into_values().flatten().collect()
+    }
+
     /// How many effects wait.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -69,5 +74,17 @@ mod tests {
         assert_eq!(outbox.pass(Position(3), "free again"), Some("free again"));
         assert_eq!(outbox.synced(Position(9)), ["late"]);
         assert!(outbox.is_empty());
+    }
+
+    #[test]
+    fn what_is_set_free_leaves_in_order_and_later_effects_wait_again() {
+        let mut outbox = Outbox::default();
+        assert_eq!(outbox.pass(Position(4), "second"), None);
+        assert_eq!(outbox.pass(Position(2), "first"), None);
+
+        assert_eq!(outbox.free(), ["first", "second"]);
+
+        assert_eq!(outbox.pass(Position(2), "later"), None);
+        assert_eq!(outbox.synced(Position(2)), ["later"]);
     }
 }

@@ -71,7 +71,12 @@ pub struct Replica {
     applying: Option<(Arc<Decision>, Position)>,
     pub(crate) sessions: Sessions,
     pub(crate) views: Views,
+    /// What we signed, on its way to the other servers.
     outbox: Outbox<Effect>,
+    /// What is told about decided turns.
+    told: Outbox<Effect>,
+    /// Can the log not grow?
+    pub(crate) muted: bool,
     /// Nothing about decided turns is told before the log is durable up to here.
     barrier: Position,
     pub(crate) archive: Archive,
@@ -140,6 +145,8 @@ impl Replica {
             sessions,
             views,
             outbox: Outbox::default(),
+            told: Outbox::default(),
+            muted: false,
             barrier: Position::START,
             archive,
             offers,
@@ -172,7 +179,13 @@ impl Replica {
             Input::Synced(position) => {
                 let free = self.outbox.synced(position);
                 self.effects.extend(free);
+                let free = self.told.synced(position);
+                self.effects.extend(free);
                 self.agree(now, consensus::Input::Synced(position));
+            }
+            Input::Muted(muted) => {
+                self.muted = muted;
+                self.agree(now, consensus::Input::Muted(muted));
             }
             Input::Applied { world, result } => self.applied(now, world, &result),
             Input::PeerUp(peer) => self.peer_up(now, peer),
@@ -194,11 +207,11 @@ impl Replica {
                 self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
             }
             Input::Welcome { contact, guests } => self.welcome(contact, *guests),
-            Input::Loaded { reader: Reader::Peer(to), decisions } => {
+            Input::Loaded { reader: Reader::Peer(to), decisions, .. } => {
                 self.agree(now, consensus::Input::Loaded { to, decisions });
             }
-            Input::Loaded { reader: Reader::Question(load), decisions } => {
-                self.loaded(load, &decisions);
+            Input::Loaded { reader: Reader::Question(load), decisions, oldest } => {
+                self.loaded(load, &decisions, oldest);
             }
             Input::Stop => self.sessions.end_all(),
         }
@@ -282,13 +295,14 @@ impl Replica {
                     Effect::CloseClient { client, why }
                 }
             };
-            self.release(self.barrier, effect);
+            self.tell(effect);
         }
     }
 
     /// An effect that tells somebody about decided turns.
     pub(crate) fn tell(&mut self, effect: Effect) {
-        self.release(self.barrier, effect);
+        let free = self.told.pass(self.barrier, effect);
+        self.effects.extend(free);
     }
 
     fn release(&mut self, after: Position, effect: Effect) {
@@ -332,6 +346,11 @@ impl Replica {
     fn decided(&mut self, now: Now, decision: Arc<Decision>, after: Position) {
         self.height = decision.height();
         self.decided_at = now.monotonic;
+        if after == Position::START {
+            self.barrier = after;
+            let free = self.told.free();
+            self.effects.extend(free);
+        }
         self.barrier = self.barrier.max(after);
         self.archive.decided(&decision.turn);
         let mut leaves = None;
@@ -449,7 +468,7 @@ impl Replica {
         let (state, root) = (world.snapshot(), world.root());
         let bytes = crate::start::stored(&base, &state);
         self.offers.keep(height, root, state);
-        self.release(self.barrier, Effect::Snapshot { height, root, bytes });
+        self.tell(Effect::Snapshot { height, root, bytes });
     }
 
     fn peer_up(&mut self, now: Now, peer: PublicKey) {

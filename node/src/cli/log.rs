@@ -1,6 +1,5 @@
 //! `log verify`: is what servers have written what was agreed on? Offline, and read-only.
 
-mod before;
 pub(super) mod replay;
 pub(super) mod server;
 
@@ -21,12 +20,13 @@ use super::{console::Console, exit::Exit, failure::Failure, up::world::GENESIS};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum LogCommand {
-    /// Check logs from genesis on: every record's hash, every signature, every root.
+    /// Check logs from their beginning on: every record's hash, every signature, every root.
     #[command(after_help = "Examples:\n  \
         metatopia log verify ~/.local/state/metatopia/plaza            all servers of `up`\n  \
         metatopia log verify server-0 --genesis plaza.genesis --json   one server\n\n\
         Nothing is changed, and the servers may be running. Every turn is applied again; its root \
-        must be the one\nthat more than two thirds of the servers signed. Exit code 5, and the \
+        must be the one\nthat more than two thirds of the servers signed. Of a pruned log those since its oldest \
+        snapshot are\napplied, and the snapshot is proved from genesis on. Exit code 5, and the \
         height, when anything is wrong;\n6 when two logs are each in order and differ.")]
     Verify(VerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
@@ -51,6 +51,10 @@ struct Verdict {
     server: Option<String>,
     sim: Option<String>,
     ok: bool,
+    /// The first height that was applied again: 1, or the one after the snapshot of a pruned log.
+    applied_from: u64,
+    /// The first height that the log holds, if earlier ones were removed.
+    oldest: Option<u64>,
     /// The last height that is in order; of something wrong, the first that is not.
     height: u64,
     root: Option<String>,
@@ -70,6 +74,9 @@ impl fmt::Display for Verdict {
         write!(f, "{dir}: in order up to height {height}, {acts} acts, {records} records")?;
         if let Some(root) = &self.root {
             write!(f, ", root {root}")?;
+        }
+        if let Some(oldest) = self.oldest {
+            write!(f, "; pruned below height {oldest}, ask an archive for what was before")?;
         }
         if self.torn_bytes > 0 {
             write!(f, ", and {} bytes that a crash tore", self.torn_bytes)?;
@@ -121,7 +128,7 @@ fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
             Some(error) => {
                 wrong.push(format!("{} at height {}: {error}", verdict.dir, verdict.height))
             }
-            None => chains.push((verdict.dir, checked.turns)),
+            None => chains.push((verdict.dir, checked.base.0, checked.turns)),
         }
     }
     if let Some(first) = wrong.first() {
@@ -137,12 +144,14 @@ fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
 }
 
 fn verdict(dir: &Path, checked: &Checked) -> Verdict {
-    let sound = checked.turns.len() as u64;
+    let sound = checked.base.0 + checked.turns.len() as u64;
     Verdict {
         dir: dir.display().to_string(),
         server: checked.server.map(|server| server.to_string()),
         sim: checked.sim.map(|sim| sim.to_string()),
         ok: checked.wrong.is_none(),
+        applied_from: checked.base.0 + 1,
+        oldest: checked.oldest.map(|oldest| oldest.0),
         height: if checked.wrong.is_some() { sound + 1 } else { sound },
         root: checked.world.as_ref().map(|world| world.root().to_string()),
         acts: checked.acts,
@@ -181,12 +190,20 @@ pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The first two logs that differ where both have turns, and from which height on.
-fn split(chains: &[(String, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
-    let (first, turns) = chains.first()?;
-    chains[1..].iter().find_map(|(other, others)| {
-        let at = turns.iter().zip(others).position(|(a, b)| a != b)?;
-        Some((first.as_str(), other.as_str(), at as u64 + 1))
+/// The first two logs that differ where both have turns, and from which height on. The turns of each
+/// begin after the height that it comes with.
+fn split(chains: &[(String, u64, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
+    let (first, after, turns) = chains.first()?;
+    chains[1..].iter().find_map(|(other, other_after, others)| {
+        let at = |height: u64| {
+            let since = usize::try_from(height.checked_sub(other_after + 1)?).ok()?;
+            others.get(since)
+        };
+        let differs = |(turn, height): (&HeaderId, u64)| {
+            at(height).is_some_and(|other| other != turn).then_some(height)
+        };
+        let height = turns.iter().zip(after + 1..).find_map(differs)?;
+        Some((first.as_str(), other.as_str(), height))
     })
 }
 

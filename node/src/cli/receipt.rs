@@ -51,7 +51,7 @@ async fn fetch(driver: &mut Driver, args: &ReceiptArgs) -> Result<Entry, Failure
     let id = found.act.id();
     let proven = match driver.prove_outcome((found.height, found.index), id, PROVEN).await {
         Ok(outcome) => Some(outcome),
-        Err(ProofError::Unknown) => None,
+        Err(ProofError::Unknown | ProofError::Pruned(_)) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(Entry {

@@ -200,7 +200,7 @@ impl From<ProofError> for Failure {
         match error {
             ProofError::Drive(error) => error.into(),
             ProofError::Distrust(_) | ProofError::Other(_) => Self::unverified(message),
-            ProofError::Unknown => Self::not_found(message),
+            ProofError::Unknown | ProofError::Pruned(_) => Self::not_found(message),
         }
     }
 }
@@ -230,6 +230,9 @@ mod tests {
         assert_eq!(status(400), Exit::Failed);
         assert_eq!(goodbye_exit(Goodbye::OtherSession), Exit::Refused);
         assert_eq!(Failure::from(ProofError::Unknown).exit, Exit::NotFound);
+        let pruned = Failure::from(ProofError::Pruned(metatopia_types::Height(600)));
+        assert_eq!(pruned.exit, Exit::NotFound);
+        assert!(pruned.message.contains("below height 600; ask an archive"), "{}", pruned.message);
         assert_eq!(Failure::from(DriveError::NotOpen).exit, Exit::TimedOut);
     }
 }

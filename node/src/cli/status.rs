@@ -87,7 +87,11 @@ impl fmt::Display for Status {
         writeln!(f, "validators  {}", self.validators.len())?;
         writeln!(f, "peers       {}", self.peers)?;
         write!(f, "clients     {}", self.clients)?;
-        if let Some(reason) = self.more.get("waiting_for").and_then(|reason| reason.as_str()) {
+        let told = |key: &str| self.more.get(key).and_then(|told| told.as_str());
+        if let Some(disk) = told("disk") {
+            write!(f, "\ndisk        {disk}")?;
+        }
+        if let Some(reason) = told("waiting_for") {
             write!(f, "\nwaiting for {reason}")?;
         }
         Ok(())
@@ -111,7 +115,7 @@ mod tests {
 
     const SAID: &str = r#"{"server":"aa","sim":"bb","height":7,"tick":21,"root":"cc",
         "root_height":7,"proposer":null,"validators":["aa"],"peers":0,"clients":2,
-        "stalled":false,"waiting_for":"other servers"}"#;
+        "stalled":false,"disk":"full","waiting_for":"other servers"}"#;
 
     #[test]
     fn fields_of_later_versions_are_passed_on() {
@@ -125,7 +129,7 @@ mod tests {
         let status: Status = serde_json::from_str(SAID).unwrap();
         let text = status.to_string();
         assert!(text.contains("height      7\n"), "{text}");
-        assert!(text.ends_with("waiting for other servers"), "{text}");
+        assert!(text.ends_with("\ndisk        full\nwaiting for other servers"), "{text}");
         assert!(text.contains("proposer    not known yet"), "{text}");
     }
 }

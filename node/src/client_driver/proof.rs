@@ -33,6 +33,19 @@ pub enum ProofError {
     /// The node does not have it, or not any more.
     #[error("the node does not have it, or not any more")]
     Unknown,
+    /// The node has removed the turns that would show it.
+    #[error("the node has removed what is below height {0}; ask an archive")]
+    Pruned(Height),
+}
+
+impl ProofError {
+    /// What it means that this is the answer.
+    fn instead(answer: &Answer) -> Self {
+        match answer {
+            Answer::Pruned { oldest } => Self::Pruned(*oldest),
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// An act that is proved to be in a decided turn.
@@ -60,7 +73,7 @@ impl Driver {
     ) -> Result<Proven, ProofError> {
         let answer = self.ask(Question::Receipt { author, lane, seq }, wait).await?;
         let Answer::Receipt(found) = answer else {
-            return Err(ProofError::Unknown);
+            return Err(ProofError::instead(&answer));
         };
         let envelope = &found.act.envelope;
         if (envelope.author, envelope.lane, envelope.seq) != (author, lane, seq) {
@@ -83,8 +96,9 @@ impl Driver {
         wait: Duration,
     ) -> Result<Outcome, ProofError> {
         let question = Question::Outcomes { height };
-        let Answer::Outcomes(found) = self.ask_until_known(question, wait).await? else {
-            return Err(ProofError::Unknown);
+        let answer = self.ask_until_known(question, wait).await?;
+        let Answer::Outcomes(found) = answer else {
+            return Err(ProofError::instead(&answer));
         };
         let (proof, header, certificate) = &*found;
         let outcomes =
@@ -104,9 +118,9 @@ impl Driver {
         height: Height,
         wait: Duration,
     ) -> Result<(Turn, Certificate), ProofError> {
-        let Answer::Turn(found) = self.ask_until_known(Question::Turn { height }, wait).await?
-        else {
-            return Err(ProofError::Unknown);
+        let answer = self.ask_until_known(Question::Turn { height }, wait).await?;
+        let Answer::Turn(found) = answer else {
+            return Err(ProofError::instead(&answer));
         };
         let (turn, certificate) = *found;
         if turn.header.height != height {

@@ -23,13 +23,21 @@ where
 
 /// Declares the keys once: for the file, the environment and the command line.
 macro_rules! keys {
-    ($($(#[doc = $doc:literal])+ $key:ident: $type:ty, $hint:literal;)*) => {
+    ($(
+        $(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])?
+        $key:ident: $type:ty, $hint:literal;
+    )*) => {
         /// What one place says: a configuration file, the environment, or the command line. Keys
         /// that it does not name are left to weaker layers.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, clap::Args)]
         #[serde(deny_unknown_fields)]
         pub struct Layer {
-            $($(#[doc = $doc])+ #[arg(long, value_name = $hint)] pub $key: Option<$type>,)*
+            $(
+                $(#[doc = $doc])+
+                #[arg(long, value_name = $hint)]
+                $(#[arg($($arg)*)])?
+                pub $key: Option<$type>,
+            )*
             /// Other servers, besides those that the genesis names; in the file only, as a list of
             /// tables `[[peers]]` with `key`, `peer_id` and `address`.
             #[arg(skip)]
@@ -85,6 +93,9 @@ keys! {
     clients_per_ip_max: u32, "COUNT";
     /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
     p2p_listen: Multiaddr, "MULTIADDRESS";
+    /// Keep all turns since genesis, for others to fetch; else an hour of them is kept.
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    archive: bool, "BOOL";
     /// How much is logged: off, error, warn, info, debug or trace [default: info].
     log: LogLevel, "LEVEL";
     /// Where users get the source of this very program, if it is not the public one.

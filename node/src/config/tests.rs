@@ -76,6 +76,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("clients_max", "3"),
         ("clients_per_ip_max", "4"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
+        ("archive", "true"),
         ("log", "trace"),
         ("source_url", "https://example.org/source"),
     ];
@@ -85,12 +86,14 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
     let name = |key: &str| format!("METATOPIA_{}", key.to_uppercase());
     let variables = environment(values.map(|(key, value)| (name(key), value.to_owned()))).unwrap();
     let lines = values.map(|(key, value)| match key {
-        "clients_max" | "clients_per_ip_max" => format!("{key} = {value}\n"),
+        "clients_max" | "clients_per_ip_max" | "archive" => format!("{key} = {value}\n"),
         "http_origins" => format!("{key} = [\"{}\"]\n", value.replace(',', "\", \"")),
         _ => format!("{key} = \"{value}\"\n"),
     });
     let file = file(&lines.concat()).unwrap();
 
+    let bare = Program::parse_from(["metatopia", "--archive"]).layer;
+    assert_eq!(bare.archive, Some(true), "a flag needs no value");
     assert_eq!(flags, variables);
     assert_eq!(flags, file);
     assert!(values.iter().all(|(key, _)| Layer::default().set(key, "\0").is_some()));

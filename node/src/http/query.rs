@@ -43,7 +43,10 @@ pub enum Query {
 
 /// The root after a height is not known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no root after that height is known here: only after {oldest} to {newest}")]
+#[error(
+    "no root after that height is known here: only after {oldest} to {newest}; ask an archive for \
+     older ones"
+)]
 pub struct RootUnknown {
     /// The oldest height whose root is.
     pub oldest: Height,

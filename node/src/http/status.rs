@@ -64,6 +64,8 @@ pub struct Status {
     pub clients: u32,
     /// No turn can be decided, or no root has a quorum.
     pub stalled: bool,
+    /// What is wrong with the disk, or was found damaged on it at the start; `None` if nothing.
+    pub disk: Option<String>,
     /// Why this server does not take part yet, or any more; `None` when it is ready.
     pub waiting_for: Option<String>,
 }

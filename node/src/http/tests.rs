@@ -17,6 +17,7 @@ const GUARD: Duration = Duration::from_secs(30);
 
 fn a_status() -> Status {
     Status {
+        disk: None,
         server: PublicKey([1; 32]),
         sim: SimId(Digest([2; 32])),
         height: Height(42),

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod building;
+mod full_disk;
 mod main_job;
 mod membership;
 mod people;

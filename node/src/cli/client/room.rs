@@ -317,9 +317,11 @@ impl Room {
                 self.changed = self.changed.max(place.0);
                 Ok(Fate::Done(outcome))
             }
-            Err(ProofError::Unknown | ProofError::Drive(DriveError::NoAnswer(_))) => {
-                Ok(Fate::Placed { height: place.0, index: place.1 })
-            }
+            Err(
+                ProofError::Unknown
+                | ProofError::Pruned(_)
+                | ProofError::Drive(DriveError::NoAnswer(_)),
+            ) => Ok(Fate::Placed { height: place.0, index: place.1 }),
             Err(error) => Err(error.into()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use metatopia_consensus::Record;
+use metatopia_consensus::{Base, Decision, JoinError, JoinPack, Record, Trust};
 use metatopia_sim::{
     Applied, Course, ForkJoin, Genesis, GenesisError, Tools, Unsound, Watch, World,
 };
@@ -11,6 +11,10 @@ use metatopia_types::{Certificate, Ed25519, HeaderId, Height, Root, Turn};
 /// Something that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(in crate::cli) enum Wrong {
+    #[error("the snapshot of height {height}: {why}")]
+    Snapshot { height: Height, why: JoinError },
+    #[error("the snapshot of height {0} is not of the state that was agreed on")]
+    OtherState(Height),
     #[error("turn {0} is decided where {1} is next")]
     OutOfOrder(Height, Height),
     #[error("turn {0} is decided a second time, as another turn")]
@@ -40,7 +44,15 @@ impl Onlooker for () {
 pub(super) struct Replay {
     course: Course,
     turns: BTreeMap<HeaderId, Arc<Turn>>,
-    /// The decided turns in order, from height 1.
+    /// The height after which the world begins: 0 for genesis.
+    base: Height,
+    /// The turn of that height.
+    base_header: HeaderId,
+    /// The last turn at or below the base.
+    before_base: Option<HeaderId>,
+    /// The first turn in the log.
+    first: Option<Height>,
+    /// The decided turns in order, from the one after the base on.
     decided: Vec<HeaderId>,
     acts: u64,
 }
@@ -48,8 +60,49 @@ pub(super) struct Replay {
 impl Replay {
     pub(super) fn new(genesis: &Genesis) -> Result<Self, GenesisError> {
         let world = World::genesis(genesis, &Tools::new(Arc::new(Ed25519)))?;
-        let course = Course::new(world);
-        Ok(Self { course, turns: BTreeMap::new(), decided: Vec::new(), acts: 0 })
+        Ok(Self::from(Height(0), HeaderId::default(), world))
+    }
+
+    /// Begins with a snapshot, which must be the one that `stated` prove: the turn of its height and
+    /// the two after it. Trusts the first validators of `genesis`, and the set changes since then.
+    pub(super) fn after(
+        genesis: &World,
+        base: &Base,
+        world: World,
+        stated: [&Decision; 3],
+    ) -> Result<Self, Wrong> {
+        let height = base.height;
+        let no_snapshot = |why| Wrong::Snapshot { height, why };
+        let [_, _, last] = stated;
+        let pack = JoinPack {
+            links: base.links.clone(),
+            headers: stated.map(|decision| decision.turn.header.clone()),
+            certificate: last.certificate.clone(),
+        };
+        let first = genesis.validators(Height(1)).expect("genesis knows its first validators");
+        let trust = Trust { height: Height(0), validators: first.clone() };
+        let checkpoint = pack.verify(genesis.sim(), &trust, &Ed25519).map_err(no_snapshot)?;
+        let set = |ahead| world.validators(height.plus(ahead)).cloned();
+        let sets = [set(1), set(2), set(3)].map(|set| set.expect("a world knows the sets to come"));
+        let proved = checkpoint.base(sets).map_err(no_snapshot)?;
+        let same = checkpoint.root == world.root() && world.height() == height;
+        if !same || proved.header != base.header || checkpoint.height != height {
+            return Err(Wrong::OtherState(height));
+        }
+        Ok(Self::from(height, proved.header, world))
+    }
+
+    fn from(base: Height, base_header: HeaderId, world: World) -> Self {
+        Self {
+            course: Course::new(world),
+            turns: BTreeMap::new(),
+            base,
+            base_header,
+            before_base: None,
+            first: None,
+            decided: Vec::new(),
+            acts: 0,
+        }
     }
 
     pub(super) const fn world(&self) -> &World {
@@ -60,8 +113,14 @@ impl Replay {
         self.acts
     }
 
-    pub(super) fn into_decided(self) -> Vec<HeaderId> {
-        self.decided
+    /// The first turn in the log, where one was seen.
+    pub(super) const fn first(&self) -> Option<Height> {
+        self.first
+    }
+
+    /// The height that the world begins after, and the turns from there on.
+    pub(super) fn into_decided(self) -> (Height, Vec<HeaderId>) {
+        (self.base, self.decided)
     }
 
     /// Takes the next record.
@@ -72,10 +131,18 @@ impl Replay {
         onlooker: &mut dyn Onlooker,
     ) -> Result<ControlFlow<()>, Wrong> {
         match record {
-            Record::Turn(turn) if turn.header.height > self.world().height() => {
+            Record::Turn(turn)
+                if turn.header.height > self.world().height() || self.decided.is_empty() =>
+            {
                 self.turns.insert(turn.id(), turn);
             }
-            Record::Decided(certificate) => return self.decide(&certificate, exec, onlooker),
+            Record::Decided(certificate) => {
+                self.first.get_or_insert(certificate.height);
+                if !self.decided.is_empty() || certificate.height > self.base {
+                    return self.decide(&certificate, exec, onlooker);
+                }
+                self.link(&certificate)?;
+            }
             Record::Applied { height, root, .. } => match self.course.root(height) {
                 Some(found) if found != root => {
                     return Err(Wrong::Noted { of: height, stated: root, found });
@@ -88,6 +155,29 @@ impl Replay {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// Follows the turns up to the base, of which the base holds what became of them: each names the
+    /// one before it, so the base's header names them all.
+    fn link(&mut self, certificate: &Certificate) -> Result<(), Wrong> {
+        let id = certificate.header;
+        let Some(turn) = self.turns.remove(&id) else {
+            // Its bytes may lie before the log's beginning.
+            return match self.before_base {
+                None => Ok(()),
+                Some(_) => Err(Wrong::NoTurn(id)),
+            };
+        };
+        if self.before_base.is_some_and(|before| before != turn.header.previous) {
+            return Err(Unsound::Header("another turn before it").into());
+        }
+        let body = turn.check_body();
+        body.map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
+        if certificate.height == self.base && id != self.base_header {
+            return Err(Wrong::OtherState(self.base));
+        }
+        self.before_base = Some(id);
+        Ok(())
+    }
+
     fn decide(
         &mut self,
         certificate: &Certificate,
@@ -96,7 +186,8 @@ impl Replay {
     ) -> Result<ControlFlow<()>, Wrong> {
         let (height, next) = (certificate.height, self.world().height().plus(1));
         if height < next {
-            let at = usize::try_from(height.0).ok().and_then(|n| n.checked_sub(1));
+            let since = height.0.checked_sub(self.base.0 + 1);
+            let at = since.and_then(|since| usize::try_from(since).ok());
             let known = at.and_then(|at| self.decided.get(at));
             let same = known == Some(&certificate.header);
             return if same { Ok(ControlFlow::Continue(())) } else { Err(Wrong::Twice(height)) };
@@ -106,6 +197,10 @@ impl Replay {
         }
         let id = certificate.header;
         let turn = self.turns.remove(&id).ok_or(Wrong::NoTurn(id))?;
+        // A world from a snapshot does not know the turn before it.
+        if self.decided.is_empty() && turn.header.previous != self.base_header {
+            return Err(Unsound::Header("another turn before it").into());
+        }
         self.course.check(&turn, certificate)?;
         let applied = self.course.follow(&turn, exec, onlooker);
         self.acts += turn.body.acts().len() as u64;

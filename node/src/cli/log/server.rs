@@ -1,16 +1,16 @@
 //! One server's data directory, from its first byte to its last.
 
-use std::{fs, ops::ControlFlow, path::Path, thread};
+use std::{fs, ops::ControlFlow, path::Path, sync::Arc, thread};
 
 use metatopia_consensus::Record;
-use metatopia_sim::{ForkJoin, Genesis, World};
-use metatopia_store::{FileName, IdentityError, ReadDisk, Scan, ScanError, read_identity, scan};
-use metatopia_types::{HeaderId, PublicKey, SimId};
-
-use super::{
-    before::Before,
-    replay::{Onlooker, Replay},
+use metatopia_replica::{decode_snapshot, find_decisions, payloads_after};
+use metatopia_sim::{ForkJoin, Genesis, Tools, World};
+use metatopia_store::{
+    IdentityError, ReadDisk, Scan, Survey, list_snapshots, load_snapshot, read_identity, survey,
 };
+use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
+
+use super::replay::{Onlooker, Replay};
 use crate::{applier::Pool, cli::Failure, disk::DataDirectory, storage::AGREEMENT};
 
 /// What a data directory holds.
@@ -18,8 +18,12 @@ use crate::{applier::Pool, cli::Failure, disk::DataDirectory, storage::AGREEMENT
 pub(in crate::cli) struct Checked {
     pub(in crate::cli) server: Option<PublicKey>,
     pub(in crate::cli) sim: Option<SimId>,
-    /// The turns that are in order, from height 1.
+    /// The height after which the turns begin that were applied again; 0 is genesis.
+    pub(in crate::cli) base: Height,
+    /// The turns that are in order, from there on.
     pub(in crate::cli) turns: Vec<HeaderId>,
+    /// The first turn that the log holds, if earlier ones were removed.
+    pub(in crate::cli) oldest: Option<Height>,
     /// The state after the last of them.
     pub(in crate::cli) world: Option<World>,
     pub(in crate::cli) acts: u64,
@@ -61,28 +65,20 @@ pub(in crate::cli) fn verify(
         let message = format!("the genesis is that of sim {}", genesis.id());
         return Ok(checked.wrong(message));
     }
-    let mut replay = match Replay::new(&genesis) {
+    let Survey { scan, fault } =
+        survey(&disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
+    let mut replay = match begin(&genesis, &scan, &disk) {
         Ok(replay) => replay,
-        Err(error) => return Ok(checked.wrong(error)),
+        Err(why) => return Ok(checked.wrong(fault.map_or(why, |fault| fault.to_string()))),
     };
     let pool = pool()?;
+    // What lies before a fault is verified as well: so the height can be named.
     let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker };
-    let played = match scan(&disk, identity.sim) {
-        Ok(scanned) => playing.play(&scanned, &disk, &mut checked),
-        Err(error) => {
-            let Some((file, offset)) = place(&error) else {
-                return Err(Failure::failed(error.to_string()));
-            };
-            // What lies before the damage is verified as well: so the height can be named.
-            let before = Before { disk: &disk, file, offset };
-            let played = scan(&before, identity.sim).map_err(|error| error.to_string());
-            played
-                .and_then(|scanned| playing.play(&scanned, &before, &mut checked))
-                .and(Err(error.to_string()))
-        }
-    };
+    let played = playing.play(&scan, &disk, &mut checked);
+    let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
     (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
-    checked.turns = replay.into_decided();
+    checked.oldest = replay.first().filter(|_| scan.index.is_pruned());
+    (checked.base, checked.turns) = replay.into_decided();
     Ok(match played {
         Ok(()) => checked,
         Err(wrong) => checked.wrong(wrong),
@@ -128,15 +124,37 @@ impl Playing<'_> {
     }
 }
 
-/// Where the damage begins; nothing when the disk itself fails.
-fn place(error: &ScanError) -> Option<(FileName, u64)> {
-    match error {
-        ScanError::Damaged(damaged) => Some((damaged.file, damaged.offset)),
-        ScanError::Missing(file)
-        | ScanError::ForeignSim { file, .. }
-        | ScanError::Version { file, .. } => Some((*file, 0)),
-        ScanError::Disk(_) => None,
+/// Where to play a log from: genesis, or its oldest snapshot if turns before that were removed.
+fn begin(genesis: &Genesis, scan: &Scan, disk: &dyn ReadDisk) -> Result<Replay, String> {
+    if !scan.index.is_pruned() {
+        return Replay::new(genesis).map_err(|error| error.to_string());
     }
+    let tools = Tools::new(Arc::new(Ed25519));
+    let beginning = World::genesis(genesis, &tools).map_err(|error| error.to_string())?;
+    let snapshots = list_snapshots(disk).map_err(|error| error.to_string())?;
+    let mut why = "the log does not begin at genesis, and there is no snapshot".to_owned();
+    for (height, root) in snapshots.into_iter().rev() {
+        let found = load_snapshot(disk, height, root)
+            .map_err(|error| error.to_string())
+            .and_then(|s| decode_snapshot(&s.bytes, &tools).map_err(|error| error.to_string()));
+        let (base, world) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                why = error;
+                continue;
+            }
+        };
+        let payloads = payloads_after(&scan.index, disk, height).map_err(|e| e.to_string())?;
+        let records = payloads.flatten().filter_map(|payload| Record::decode(&payload).ok());
+        let stated = find_decisions(records, height, 3);
+        let [state, next, last] = stated.as_slice() else {
+            why = format!("the log does not have the turns that prove the snapshot of {height}");
+            continue;
+        };
+        return Replay::after(&beginning, &base, world, [state, next, last])
+            .map_err(|wrong| wrong.to_string());
+    }
+    Err(why)
 }
 
 pub(in crate::cli) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {

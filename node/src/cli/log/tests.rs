@@ -1,18 +1,25 @@
 use std::sync::Arc;
 
-use metatopia_consensus::Record;
+use metatopia_consensus::{Base, Record};
+use metatopia_replica::encode_snapshot;
 use metatopia_sim::Unsound;
+use metatopia_store::{Identity, Opening, Position, Snapshot, Store, put_snapshot};
 use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
 
 use super::{
-    fixture::{Kept, TURNS, certificate, decided_records, genesis, server_key},
+    fixture::{Kept, TURNS, certificate, decided_records, genesis, server_key, steps},
     replay::Wrong,
     *,
 };
+use crate::{disk::RealDisk, storage::AGREEMENT};
 use metatopia_types::Sign as _;
 
-fn chain(name: &str, turns: &[u8]) -> (String, Vec<HeaderId>) {
-    (name.to_owned(), turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect())
+fn chain(name: &str, turns: &[u8]) -> (String, u64, Vec<HeaderId>) {
+    pruned(name, 0, turns)
+}
+
+fn pruned(name: &str, after: u64, turns: &[u8]) -> (String, u64, Vec<HeaderId>) {
+    (name.to_owned(), after, turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect())
 }
 
 #[test]
@@ -26,6 +33,15 @@ fn logs_of_different_length_are_the_same_history() {
 fn the_first_height_that_differs_is_named() {
     let chains = [chain("a", &[1, 2, 3]), chain("b", &[1, 2, 3]), chain("c", &[1, 9, 3])];
     assert_eq!(split(&chains), Some(("a", "c", 2)));
+}
+
+#[test]
+fn pruned_logs_are_compared_where_both_have_turns() {
+    let whole = chain("a", &[1, 2, 3, 4]);
+    assert_eq!(split(&[whole.clone(), pruned("b", 2, &[3, 4, 5])]), None);
+    assert_eq!(split(&[pruned("b", 2, &[3, 4]), whole.clone()]), None);
+    assert_eq!(split(&[whole.clone(), pruned("b", 2, &[3, 9])]), Some(("a", "b", 4)));
+    assert_eq!(split(&[pruned("b", 2, &[9]), whole]), Some(("b", "a", 3)));
 }
 
 #[test]
@@ -155,6 +171,66 @@ fn a_genesis_of_another_sim_is_wrong() {
     other.name = "elsewhere".into();
     fs::write(kept.dir.join(GENESIS), other.encode()).unwrap();
     assert!(kept.verify().error.unwrap().contains(&other.id().to_string()));
+}
+
+/// A data directory with a snapshot of height 8, whose log begins a little before that.
+fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
+    let (records, steps) = (decided_records(), steps());
+    let kept = Kept::write(name, &[]);
+    let (before, at) = (&steps[6], &steps[7]);
+    let (world, header) = (&at.world, &at.turn.header);
+    let set = |height| world.validators(Height(height)).unwrap().clone();
+    let mut base = Base {
+        height: Height(8),
+        header: header.id(),
+        time: header.time,
+        roots: [before.world.root(), world.root()],
+        sets: [set(9), set(10), set(11)],
+        links: Vec::new(),
+        voice: true,
+    };
+    change(&mut base);
+    let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
+    let opening = Opening { segment_bytes: 1_500, ..Opening::new(identity) };
+    let mut store = Store::open(RealDisk::open(&kept.dir).unwrap(), opening).unwrap().store;
+    for record in &records {
+        let tag = match record {
+            Record::Decided(certificate) => Some(certificate.height.0),
+            _ => None,
+        };
+        store.append(AGREEMENT, tag, &record.encode()).unwrap();
+    }
+    let (root, bytes) = (world.root(), encode_snapshot(&base, world));
+    put_snapshot(store.disk_mut(), &Snapshot { height: Height(8), root, bytes }).unwrap();
+    let keep = store.find(5).unwrap().unwrap().position;
+    store.mark(keep).unwrap();
+    assert!(store.index().begin() > Position::ZERO);
+    kept
+}
+
+#[test]
+fn a_pruned_log_is_verified_from_its_snapshot_on_and_says_what_is_missing() {
+    let verdict = pruned_directory("pruned", |_| ()).verify();
+
+    assert_eq!(verdict.error, None);
+    assert_eq!((verdict.applied_from, verdict.height), (9, TURNS as u64));
+    let oldest = verdict.oldest.unwrap();
+    assert!((2..=5).contains(&oldest), "{oldest}");
+    let told = verdict.to_string();
+    assert!(told.contains(&format!("pruned below height {oldest}, ask an archive")), "{told}");
+}
+
+#[test]
+fn a_snapshot_that_the_turns_do_not_prove_is_wrong() {
+    let wrong = |name, change: fn(&mut Base)| {
+        let verdict = pruned_directory(name, change).verify();
+        assert!(!verdict.ok);
+        verdict.error.unwrap()
+    };
+    let header = wrong("other-header", |base| base.header = HeaderId::default());
+    assert_eq!(header, Wrong::OtherState(Height(8)).to_string());
+    let root = wrong("other-root", |base| base.roots[1] = Root::default());
+    assert!(root.contains("root"), "{root}");
 }
 
 #[test]

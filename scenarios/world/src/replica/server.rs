@@ -374,7 +374,7 @@ impl Server {
                 let decisions = self.files.load(from, count);
                 let count = decisions.len();
                 self.tell(Report::Loaded { reader, count });
-                self.replica_gets(now, Event::Loaded { reader, decisions });
+                self.replica_gets(now, Event::Loaded { reader, decisions, oldest: Height(1) });
             }
         }
     }

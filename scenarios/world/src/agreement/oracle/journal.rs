@@ -72,9 +72,11 @@ impl Journal {
             }
             Record::Decided(certificate) => Entry::Decided(certificate.height),
             Record::Applied { height, root, .. } => return Some((*height, *root)),
-            Record::Verdict(_) | Record::Timeout(_) | Record::Polka(_) | Record::Voice => {
-                return None;
-            }
+            Record::Verdict(_)
+            | Record::Timeout(_)
+            | Record::Polka(_)
+            | Record::Voice
+            | Record::Silence => return None,
         };
         // What is there already is not made less durable by being there twice.
         self.places.entry(entry).or_insert(place);

@@ -1,0 +1,297 @@
+//! Disks that are full, or fail, under a server's storage; and how much of the past it keeps.
+
+use std::sync::Arc;
+
+use metatopia_store::{
+    FileKind, Folder, Identity, Opening, ReadDisk as _, limits,
+    memory::{Fault, MemoryDisk, Tail},
+};
+use metatopia_types::{
+    Body, Certificate, Digest, Header, Millis, PublicKey, Root, Round, SimId, Turn,
+};
+
+use super::*;
+
+fn opening() -> Opening {
+    let identity =
+        Identity { sim: SimId(Digest::of("a test", b"sim")), server: PublicKey([9; 32]) };
+    Opening { segment_bytes: 8_000, ..Opening::new(identity) }
+}
+
+fn keeper(disk: MemoryDisk, history: History) -> Keeper<MemoryDisk> {
+    Keeper::new(Store::open(disk, opening()).expect("a good disk").store, history)
+}
+
+/// What the keeper says to these orders.
+fn work(keeper: &mut Keeper<MemoryDisk>, orders: impl IntoIterator<Item = Order>) -> Vec<Done> {
+    let mut said = Vec::new();
+    keeper.work(orders.into_iter(), &mut |done| said.push(done));
+    said
+}
+
+/// A step of a vote: three records, to be durable before anything is said. Records are numbered.
+fn step(number: u64) -> Vec<Order> {
+    let append = |n: u64| Order::Append {
+        tag: n.is_multiple_of(3).then_some(n),
+        payload: n.to_le_bytes().repeat(20),
+    };
+    let first = 3 * number;
+    vec![append(first), append(first + 1), append(first + 2), Order::Sync(Position(first + 3))]
+}
+
+fn synced(said: &[Done]) -> Option<u64> {
+    said.iter().rev().find_map(|done| match done {
+        Done::Synced(position) => Some(position.0),
+        _ => None,
+    })
+}
+
+fn health(said: &[Done]) -> Option<&Health> {
+    said.iter().rev().find_map(|done| match done {
+        Done::Health(health) => Some(health),
+        _ => None,
+    })
+}
+
+/// The numbers of the records that a power loss right now would leave.
+fn durable(keeper: &Keeper<MemoryDisk>) -> Vec<u64> {
+    let mut disk = keeper.store.disk().clone();
+    disk.limit_capacity(None);
+    disk.crash(Tail::Lost);
+    let store = Store::open(disk, opening()).expect("a log that a crash left").store;
+    let records = store.index().iter(store.disk()).map(|record| record.expect("undamaged"));
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+    records.map(|record| number(&record.payload)).collect()
+}
+
+fn in_order(numbers: &[u64]) -> bool {
+    numbers.iter().zip(0..).all(|(number, due)| *number == due)
+}
+
+#[test]
+fn a_disk_that_fails_at_any_write_never_makes_the_server_say_what_it_could_forget() {
+    for fault in [Fault::Full, Fault::Fail] {
+        let mut tried = 0;
+        for k in 0.. {
+            let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+            let at = keeper.store.disk().operations() + k;
+            keeper.store.disk_mut().fail_operation(at, fault);
+            let (mut reported, mut trouble) = (0, None);
+            for number in 0..30 {
+                let said = work(&mut keeper, step(number));
+                assert!(trouble.is_none() || synced(&said).is_none(), "{fault:?} at {k}");
+                reported = synced(&said).unwrap_or(reported);
+                trouble = health(&said).cloned().or(trouble);
+                let left = durable(&keeper);
+                assert!(left.len() as u64 >= reported && in_order(&left), "{fault:?} at {k}");
+            }
+            tried += 1;
+            let Some(trouble) = trouble else {
+                assert_eq!(reported, 90);
+                break;
+            };
+            let said = work(&mut keeper, [Order::Retry]);
+            match fault {
+                Fault::Full => {
+                    assert_eq!(trouble, Health::Full, "at {k}");
+                    assert_eq!(health(&said), Some(&Health::Sound), "at {k}");
+                    assert_eq!((synced(&said), durable(&keeper).len()), (Some(90), 90), "at {k}");
+                    assert_eq!(synced(&work(&mut keeper, step(30))), Some(93), "at {k}");
+                    assert!(in_order(&durable(&keeper)), "at {k}");
+                }
+                _ => {
+                    assert!(matches!(trouble, Health::Failed(_)), "at {k}");
+                    assert!(said.is_empty(), "a disk that failed is not tried again");
+                    assert_eq!(synced(&work(&mut keeper, step(30))), None, "at {k}");
+                }
+            }
+        }
+        println!("{tried} writes and syncs, each with {fault:?}");
+        assert!(tried > 120, "{tried}");
+    }
+}
+
+#[test]
+fn a_disk_without_room_is_waited_for_and_then_holds_everything_once() {
+    for room in (0..20_000).step_by(197) {
+        let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+        let files = keeper.store.disk().files();
+        let bytes = |file| keeper.store.disk().bytes(file).map_or(0, <[u8]>::len) as u64;
+        let used: u64 = files.into_iter().map(bytes).sum();
+        keeper.store.disk_mut().limit_capacity(Some(used + room));
+        let mut reported = 0;
+        for number in 0..40 {
+            let said = work(&mut keeper, step(number));
+            reported = synced(&said).unwrap_or(reported);
+            assert!(work(&mut keeper, [Order::Retry]).is_empty(), "there is no room yet");
+        }
+        assert!(reported < 120);
+        assert_eq!(keeper.health, Health::Full, "room for {room}");
+        assert!(durable(&keeper).len() as u64 >= reported);
+
+        keeper.store.disk_mut().limit_capacity(None);
+        let said = work(&mut keeper, [Order::Retry]);
+
+        assert_eq!((synced(&said), health(&said)), (Some(120), Some(&Health::Sound)));
+        let left = durable(&keeper);
+        assert!(left.len() == 120 && in_order(&left), "room for {room}");
+    }
+}
+
+#[test]
+fn what_is_left_of_the_disk_is_read_while_it_is_full_or_failed() {
+    for fault in [Fault::Full, Fault::Fail] {
+        let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+        work(&mut keeper, (1..20).flat_map(turn).chain([Order::Sync(Position(38))]));
+        let at = keeper.store.disk().operations();
+        keeper.store.disk_mut().fail_operation(at, fault);
+        work(&mut keeper, turn(20).into_iter().chain([Order::Sync(Position(40))]));
+        assert_ne!(keeper.health, Health::Sound);
+
+        let said = work(&mut keeper, [ask(7)]);
+
+        assert_eq!(heights(&said), (7..20).collect::<Vec<_>>(), "{fault:?}");
+    }
+}
+
+#[test]
+fn records_that_wait_for_room_are_bounded() {
+    let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+    keeper.store.disk_mut().limit_capacity(Some(0));
+    let payload = vec![7; limits::RECORD_BYTES_MAX];
+    let orders = BACKLOG_BYTES_MAX / payload.len();
+    let append = || Order::Append { tag: None, payload: payload.clone() };
+
+    let said = work(&mut keeper, (0..orders).map(|_| append()));
+    assert_eq!(health(&said), Some(&Health::Full));
+    let said = work(&mut keeper, [append()]);
+    assert_eq!(health(&said), Some(&Health::Swamped));
+
+    keeper.store.disk_mut().limit_capacity(None);
+    let said = work(&mut keeper, [Order::Retry]);
+    assert_eq!(health(&said), Some(&Health::Sound));
+    assert_eq!(keeper.store.index().records() as usize, orders + 1);
+}
+
+/// The records of a decided turn.
+fn turn(height: u64) -> [Order; 2] {
+    let header = Header {
+        sim: opening().identity.sim,
+        engine: 1,
+        height: Height(height),
+        previous: Default::default(),
+        proposer: PublicKey([1; 32]),
+        round: Round(0),
+        time: Millis(height),
+        acts: Default::default(),
+        act_count: 0,
+        blobs: Default::default(),
+        blob_count: 0,
+        root: Root::default(),
+        validators: Default::default(),
+        next_validators: Default::default(),
+    };
+    let turn = Turn { header, body: Body::default() };
+    let certificate = Certificate {
+        height: Height(height),
+        round: Round(0),
+        header: turn.id(),
+        signatures: Vec::new(),
+    };
+    let append = |tag, record: Record| Order::Append { tag, payload: record.encode() };
+    [append(None, Record::Turn(Arc::new(turn))), append(Some(height), Record::Decided(certificate))]
+}
+
+fn snapshot(height: u64) -> Order {
+    let root = Root(Digest::of("a test", &height.to_le_bytes()));
+    Order::Snapshot(Snapshot { height: Height(height), root, bytes: vec![1; 100] })
+}
+
+fn ask(from: u64) -> Order {
+    let (reader, from) = (Reader::Question(1), Height(from));
+    Order::Load { reader, from, count: 64 }
+}
+
+fn heights(said: &[Done]) -> Vec<u64> {
+    let loaded = said.iter().find_map(|done| match done {
+        Done::Loaded { decisions, .. } => Some(decisions),
+        _ => None,
+    });
+    loaded.expect("it was asked").iter().map(|decision| decision.height().0).collect()
+}
+
+/// A server's life of 6,000 turns with a snapshot every 600.
+fn lived(history: History) -> Keeper<MemoryDisk> {
+    let mut keeper = keeper(MemoryDisk::new(), history);
+    for height in 1..=6_000 {
+        work(&mut keeper, turn(height).into_iter().chain([Order::Sync(Position(2 * height))]));
+        if height % 600 == 0 {
+            work(&mut keeper, [snapshot(height)]);
+        }
+    }
+    keeper
+}
+
+fn log_bytes(keeper: &Keeper<MemoryDisk>) -> u64 {
+    let disk = keeper.store.disk();
+    let files = disk.list(Folder::Log).expect("a good disk");
+    let segments = files.into_iter().filter(|file| matches!(file.kind, FileKind::Segment(_)));
+    segments.map(|file| disk.length(file).expect("a good disk")).sum()
+}
+
+#[test]
+fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
+    let mut keeper = lived(History::Turns(1_500));
+
+    let oldest = keeper.oldest.0;
+    let needed = 5_400 - 1_500;
+    assert!((needed - 100..=needed).contains(&oldest), "{oldest} for {needed}");
+    for from in [1, 2, 700, oldest - 4] {
+        let said = work(&mut keeper, [ask(from)]);
+        assert_eq!(heights(&said), [0; 0], "from {from}");
+        let told = said.iter().find_map(|done| match done {
+            Done::Loaded { oldest, .. } => Some(*oldest),
+            _ => None,
+        });
+        assert_eq!(told, Some(Height(oldest)));
+    }
+    for from in [oldest, oldest + 1, needed, 5_400, 5_990] {
+        let due: Vec<u64> = (from..=6_000).take(64).collect();
+        assert_eq!(heights(&work(&mut keeper, [ask(from)])), due, "from {from}");
+    }
+    // A start from the older snapshot has all that it needs, receipts of its clients too.
+    let past: Vec<u64> = decisions_up_to(&keeper.store, Height(5_400))
+        .expect("a good disk")
+        .map(|decision| decision.height().0)
+        .collect();
+    assert_eq!(past, (5_400 - RECALL_HEIGHTS + 1..=5_400).collect::<Vec<_>>());
+
+    let mut disk = keeper.store.into_disk();
+    disk.crash(Tail::Lost);
+    let again = Keeper::new(Store::open(disk, opening()).expect("a log").store, History::Whole);
+    assert_eq!(again.oldest, Height(oldest));
+}
+
+#[test]
+fn an_archive_keeps_every_turn() {
+    let mut keeper = lived(History::Whole);
+    assert_eq!(keeper.oldest, Height(1));
+    assert_eq!(heights(&work(&mut keeper, [ask(1)])), (1..=64).collect::<Vec<_>>());
+    let pruned = lived(History::Turns(RECALL_HEIGHTS));
+    assert!(2 * log_bytes(&pruned) < log_bytes(&keeper), "{}", log_bytes(&pruned));
+}
+
+#[test]
+fn a_server_that_stops_marks_its_log_so_that_a_cut_is_damage() {
+    let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+    work(&mut keeper, step(0));
+    keeper.close();
+    let mut disk = keeper.store.into_disk();
+    let file = store::FileName::segment(0);
+    let bytes = disk.bytes(file).expect("a segment").to_vec();
+    disk.replace(file, bytes[..bytes.len() - 1].to_vec());
+
+    let refused = Store::open(disk, opening()).map(|_| ()).expect_err("a byte is missing");
+
+    assert!(refused.to_string().contains("log/segment-0000000000 is damaged"), "{refused}");
+}
