@@ -15,7 +15,7 @@ use std::{
 
 use metatopia_protocol::{Answer, Applicant, JoinRefusal, JoinRequest, Question, SignedInvite};
 use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress};
-use metatopia_types::{Contact, PublicKey, Sign};
+use metatopia_types::{Contact, Height, PublicKey, Sign};
 use tokio::sync::mpsc;
 
 pub use self::pieces::{Pieces, PiecesError};
@@ -63,6 +63,8 @@ pub struct Host {
     pub key: PublicKey,
     /// Where it takes servers and followers.
     pub contact: Contact,
+    /// The height of the snapshot that it offers; proved by nothing yet.
+    pub offers: Height,
     connection: Connection,
 }
 
@@ -128,9 +130,13 @@ pub async fn enter(
             let mut connection = Connection::open(&entrance, &*node).await?;
             let joined = connection.ask(Question::Join(Box::new(request.clone()))).await?;
             let others = connection.ask(Question::Servers).await?;
-            Ok::<_, provider::ProviderError>((connection, joined, others))
+            let offers = match connection.ask(Question::Snapshot).await? {
+                Answer::Snapshot(offer) => offer.height,
+                _ => Height(0),
+            };
+            Ok::<_, provider::ProviderError>((connection, joined, others, offers))
         };
-        let (connection, joined, others) = match opened.await {
+        let (connection, joined, others, offers) = match opened.await {
             Ok(opened) => opened,
             Err(error) => {
                 without(error.to_string());
@@ -143,7 +149,7 @@ pub async fn enter(
         match joined {
             Answer::Join(Ok(contact)) => {
                 let key = entrance.server;
-                hosts.push(Host { url, key, contact, connection });
+                hosts.push(Host { url, key, contact, offers, connection });
             }
             Answer::Join(Err(why)) => {
                 without(format!("does not let this node in: {why}"));

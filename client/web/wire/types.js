@@ -25,7 +25,10 @@ export const look = struct({ color: u32, shape });
 export const emote = choice({ Wave: null, Nod: null, Dance: null, Bow: null, Laugh: null });
 
 export const contact = struct({ peer_id: text, address: text });
-const setChange = choice({ Add: struct({ key: id, contact }), Remove: struct({ key: id }) });
+const setChange = choice({
+  Add: struct({ key: id, contact }), Remove: struct({ key: id }),
+  Reserve: struct({ key: id, contact }),
+});
 
 const voteKind = choice({ Prevote: null, Precommit: null });
 const vote = struct({ kind: voteKind, height: count, round: u32, header: option(id), voter: id });

@@ -102,7 +102,7 @@ impl Replica {
             return;
         };
         let (height, root) = (world.height(), world.root());
-        if height >= self.ready_from && world.roster().standbys().contains_key(&own) {
+        if height >= self.ready_from && world.roster().calls(&own) {
             self.ready_from = height.plus(READY_HEIGHTS);
             self.own_act(Act::Ready { height, root }, READY_HEIGHTS);
         }

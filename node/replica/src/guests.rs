@@ -208,12 +208,15 @@ impl Replica {
         };
         let scheme = &*self.config.agreement.scheme;
         let now = world.time();
+        // Who came by an invite while it was good comes back after that.
+        let came = self.guests.guests.contains_key(&node);
+        let good_at = if came { Millis(0) } else { now };
         let Some(contact) = self.welcome.clone() else {
             return Answer::Join(Err(JoinRefusal::Full));
         };
         let peers = &self.peers;
         let guests = &mut self.guests;
-        let admitted = check(request, world, now, scheme)
+        let admitted = check(request, world, good_at, scheme)
             .and_then(|()| guests.admit(node, request, now, |guest| peers.contains(guest)));
         match admitted {
             Ok(()) => {

@@ -32,6 +32,7 @@ pub(super) enum AdminCommand {
     #[command(after_help = "Examples:\n  \
         metatopia admin candidates\n  \
         metatopia admin promote KEY --key admin.key\n  \
+        metatopia admin promote KEY --reserve --key admin.key      votes once a server is absent\n  \
         metatopia admin promote KEY --contact PEER_ID@/ip4/203.0.113.9/tcp/8082 --key admin.key\n\n\
         KEY is the key that the node votes with, as `metatopia node join` prints it. The node says \
         by itself that it\nfollows, and votes three turns later. `metatopia up` keeps the admin's \
@@ -60,6 +61,9 @@ pub(super) struct PromoteArgs {
     /// Where its node is reached [default: what the node said when it asked to stand by].
     #[arg(long, value_name = "PEER_ID@MULTIADDRESS", value_parser = contact)]
     contact: Option<Contact>,
+    /// Keep it in reserve: it votes once a server is absent, in that one's place.
+    #[arg(long)]
+    reserve: bool,
     #[command(flatten)]
     change: ChangeArgs,
 }
@@ -140,19 +144,28 @@ async fn candidates(args: CandidatesArgs, console: Console) -> Result<(), Failur
 }
 
 async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
-    let PromoteArgs { contact, change } = args;
+    let PromoteArgs { contact, reserve, mut change } = args;
+    if reserve {
+        // It votes when it is needed, which nobody waits for.
+        change.wait = Duration::ZERO;
+    }
     let mut driver = change.admin.open().await?;
     let promoted = async {
         let contact = match contact {
             Some(contact) => contact,
             None => stated_contact(&mut driver, change.server).await?,
         };
-        let act = SetChange::Add { key: change.server, contact };
+        let key = change.server;
+        let act = match reserve {
+            true => SetChange::Reserve { key, contact },
+            false => SetChange::Add { key, contact },
+        };
         submit(&mut driver, &change, act).await
     };
     let told = promoted.await;
     driver.leave().await;
-    finish(&change, "promote", told?, true, console).await
+    let what = if reserve { "reserve" } else { "promote" };
+    finish(&change, what, told?, true, console).await
 }
 
 async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 mod crowd;
 mod figure;
+mod join;
 mod machine;
 mod onlooker;
 mod plaza;
@@ -28,6 +29,18 @@ pub(super) enum BenchCommand {
         bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
         machine too: with few cores they take the servers' time.")]
     Crowd(CrowdArgs),
+    /// Let a follower join a world as large as worlds may be, and measure how long it takes and what
+    /// it holds.
+    #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
+        bound.\nA build without --release measures itself, not Metatopia.")]
+    Join(JoinArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct JoinArgs {
+    /// Objects in the world, besides those of the plaza.
+    #[arg(long, default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(0..=4_000))]
+    objects: u32,
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +95,7 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
             figures.extend(thousand.map_err(|error| Failure::failed(error.to_string()))?);
             figures
         }
+        BenchCommand::Join(args) => join::measure(&scratch.0, args.objects, console).await?,
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };
     tell(&figures, console)

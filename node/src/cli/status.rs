@@ -77,7 +77,13 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.stalled { "stalled" } else { "running" };
+        let follows = self.more.get("voting").is_some_and(|voting| voting == false)
+            && !self.validators.contains(&self.server);
+        let state = match (self.stalled, follows) {
+            (true, _) => "stalled",
+            (false, true) => "running, follows without a vote",
+            (false, false) => "running",
+        };
         writeln!(f, "server      {}", self.server)?;
         writeln!(f, "state       {state}")?;
         writeln!(f, "height      {}", self.height)?;

@@ -164,6 +164,46 @@ fn what_is_no_invite_is_refused_before_anything_is_asked_or_written() {
 }
 
 #[test]
+fn a_standby_in_reserve_takes_the_place_of_a_server_that_is_gone() {
+    let folder = Folder::new("reserve");
+    let plaza = Plaza::start(&folder.join("world"), 4);
+    plaza.reach(0, 10);
+    let text = invite(&plaza, &["--grant", "stand-by"]);
+    let reserve = Follower::join(&folder.join("reserve"), Some(&text));
+    let admin = plaza.dir.join("admin.key").display().to_string();
+    let url = plaza.servers[0].url.clone();
+    let named = json(&[
+        "admin",
+        "promote",
+        &reserve.key,
+        "--reserve",
+        "--json",
+        "--node",
+        &url,
+        "--key",
+        &admin,
+    ]);
+    assert_eq!((&named["change"], &named["in_force"]), (&"reserve".into(), &false.into()));
+    plaza.reach(0, plaza.height(0) + 100);
+    assert_eq!(reserve.status()["voting"], false, "everybody is there");
+
+    plaza.kill(3);
+    let began = Instant::now();
+    while reserve.status()["voting"] != true {
+        assert!(began.elapsed() < 3 * PATIENCE, "nobody takes the place: {}", plaza.status(0));
+    }
+    println!("the place was taken {:?} after the kill", began.elapsed());
+    let status = plaza.status(0);
+    let validators = status["validators"].as_array().expect("a list");
+    let votes = |key: &str| validators.iter().any(|one| one == key);
+    assert!(votes(&reserve.key) && !votes(&plaza.servers[3].key) && validators.len() == 4);
+
+    plaza.reach(0, plaza.height(0) + 10);
+    reserve.stop();
+    plaza.stop();
+}
+
+#[test]
 fn four_servers_become_seven_and_then_five_while_bots_play_and_nothing_is_lost() {
     let folder = Folder::new("membership");
     let plaza = Plaza::start(&folder.join("world"), 4);

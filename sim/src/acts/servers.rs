@@ -15,7 +15,7 @@ impl Case<'_> {
         }
         let roster = &self.state.roster;
         let fine = match change {
-            SetChange::Add { key, contact } => {
+            SetChange::Add { key, contact } | SetChange::Reserve { key, contact } => {
                 let lines = [&contact.peer_id, &contact.address];
                 self.court.verify.is_key(key) && lines.iter().all(|line| crate::is_line(line))
             }

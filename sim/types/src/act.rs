@@ -118,6 +118,14 @@ pub enum SetChange {
         /// Whom.
         key: PublicKey,
     },
+    /// A standby in reserve: once a validator is absent, it takes that one's place by its own
+    /// `Ready`.
+    Reserve {
+        /// Signs votes.
+        key: PublicKey,
+        /// Where its node is reached.
+        contact: Contact,
+    },
 }
 
 /// How to reach a validator's node: not part of what is signed in votes.

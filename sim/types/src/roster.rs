@@ -13,7 +13,7 @@ use crate::{
 /// A validator, or one in waiting, with where it is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its share of the vote.
+    /// Its share of the vote; none of a standby that is in reserve.
     pub power: u32,
     /// Where its node is.
     pub contact: Contact,
@@ -51,6 +51,9 @@ pub enum RosterError {
     /// A set never shrinks below [`limits::VALIDATORS_MIN`].
     #[error("a set of {0} validators cannot lose one")]
     TooFew(usize),
+    /// It is in reserve, and everybody is there.
+    #[error("{0} is in reserve, and no validator is absent")]
+    NoneAbsent(PublicKey),
     /// There is no room.
     #[error("there are {0} already")]
     TooMany(usize),
@@ -106,13 +109,14 @@ impl Roster {
     /// See [`RosterError`]; nothing changed then.
     pub fn change(&mut self, change: &SetChange) -> Result<(), RosterError> {
         match change {
-            SetChange::Add { key, contact } => self.add(*key, contact),
+            SetChange::Add { key, contact } => self.add(*key, 1, contact),
+            SetChange::Reserve { key, contact } => self.add(*key, 0, contact),
             SetChange::Remove { key } if self.standbys.remove(key).is_some() => Ok(()),
             SetChange::Remove { key } => self.remove(key),
         }
     }
 
-    fn add(&mut self, key: PublicKey, contact: &Contact) -> Result<(), RosterError> {
+    fn add(&mut self, key: PublicKey, power: u32, contact: &Contact) -> Result<(), RosterError> {
         if self.members.contains_key(&key) || self.standbys.contains_key(&key) {
             return Err(RosterError::Known(key));
         }
@@ -123,7 +127,7 @@ impl Roster {
         if longest > limits::CONTACT_BYTES_MAX {
             return Err(RosterError::LongContact(longest));
         }
-        self.standbys.insert(key, Member { power: 1, contact: contact.clone() });
+        self.standbys.insert(key, Member { power, contact: contact.clone() });
         Ok(())
     }
 
@@ -139,13 +143,32 @@ impl Roster {
         Ok(())
     }
 
-    /// A standby said that it follows: it becomes a member.
+    /// Who has been absent for longest, the first by key of several.
+    #[must_use]
+    pub fn absent(&self) -> Option<PublicKey> {
+        let absent =
+            self.demotions.iter().filter(|(_, d)| d.strikes >= limits::ABSENT_STRIKES).rev();
+        absent.max_by_key(|(_, demotion)| demotion.strikes).map(|(key, _)| *key)
+    }
+
+    /// Would its word that it follows make this standby a member now?
+    #[must_use]
+    pub fn calls(&self, key: &PublicKey) -> bool {
+        let standby = self.standbys.get(key);
+        standby.is_some_and(|standby| standby.power > 0 || self.absent().is_some())
+    }
+
+    /// A standby said that it follows: it becomes a member. One in reserve takes the place of an
+    /// absent one, which is in reserve then.
     ///
     /// # Errors
     /// See [`RosterError`]; nothing changed then.
     pub fn promote(&mut self, key: &PublicKey) -> Result<(), RosterError> {
-        if !self.standbys.contains_key(key) {
-            return Err(RosterError::NoStandby(*key));
+        let standby = self.standbys.get(key).ok_or(RosterError::NoStandby(*key))?;
+        if standby.power == 0 {
+            let absent = self.absent().ok_or(RosterError::NoneAbsent(*key))?;
+            self.replace(&absent, key);
+            return Ok(());
         }
         if self.members.len() >= limits::VALIDATORS_MAX {
             return Err(RosterError::TooMany(self.members.len()));
@@ -154,6 +177,15 @@ impl Roster {
             self.members.insert(*key, member);
         }
         Ok(())
+    }
+
+    fn replace(&mut self, absent: &PublicKey, standby: &PublicKey) {
+        if let (Some(old), Some(new)) = (self.members.remove(absent), self.standbys.remove(standby))
+        {
+            self.demotions.remove(absent);
+            self.standbys.insert(*absent, Member { power: 0, ..old });
+            self.members.insert(*standby, Member { power: 1, ..new });
+        }
     }
 
     /// Closes the turn with this header, after its changes: notes who missed its round, and fixes

@@ -61,6 +61,10 @@ fn acts() -> Vec<Act> {
     ]
     .into_iter()
     .chain(builds().into_iter().map(Act::Build))
+    .chain([Act::SetChange(SetChange::Reserve {
+        key: key(5).public(),
+        contact: Contact::default(),
+    })])
     .collect()
 }
 

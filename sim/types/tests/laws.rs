@@ -333,6 +333,38 @@ fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
 }
 
 #[test]
+fn a_standby_in_reserve_takes_the_place_of_an_absent_member_and_of_no_other() {
+    let mut roster = roster(4);
+    let (reserve, contact) = (key(9).public(), Contact::default());
+    roster.change(&SetChange::Reserve { key: reserve, contact }).expect("unknown so far");
+    let dead = roster.set(Height(1)).expect("genesis").proposer(Height(1), Round(0));
+    let mut height = 0;
+    while roster.absent().is_none() {
+        assert!(!roster.calls(&reserve));
+        assert_eq!(roster.promote(&reserve), Err(RosterError::NoneAbsent(reserve)));
+        height += 1;
+        let set = roster.set(Height(height)).expect("the next height").clone();
+        let round = u32::from(set.proposer(Height(height), Round(0)) == dead);
+        roster.close(&header(&roster, height, round));
+    }
+    assert!((448..600).contains(&height), "absent after {height} heights");
+    assert_eq!(roster.absent(), Some(dead));
+
+    assert!(roster.calls(&reserve));
+    assert_eq!(roster.promote(&reserve), Ok(()));
+
+    let members: Vec<PublicKey> = roster.members().keys().copied().collect();
+    assert!(members.len() == 4 && members.contains(&reserve) && !members.contains(&dead));
+    assert!(roster.members().values().all(|member| member.power == 1));
+    // Back again, it waits in its turn.
+    assert!(roster.standbys().contains_key(&dead) && !roster.calls(&dead));
+    assert_eq!(roster.absent(), None);
+    (1..=4).for_each(|n| roster.close(&header(&roster, height + n, 0)));
+    let set = roster.set(Height(height + 5)).expect("the next height");
+    assert!(set.get(&reserve).is_some() && set.get(&dead).is_none());
+}
+
+#[test]
 fn a_proposer_that_missed_its_round_leads_no_more_for_a_while_then_again() {
     let mut roster = roster(4);
     let mut absences: BTreeMap<PublicKey, Vec<u64>> = BTreeMap::new();

@@ -87,6 +87,12 @@ fn an_invite_lets_in_as_many_nodes_as_it_says_and_those_again_that_came_by_it() 
     let mut let_in = vec![node(10).public(), node(11).public()];
     let_in.sort();
     assert_eq!(guests(&server), let_in);
+    // Nor does it matter to those that its time is over.
+    let mut late = Invite { expires: Millis(5), ..invite.invite.clone() };
+    late.nonce += 1;
+    let late = late.sign(&key());
+    assert_eq!(join(&mut server, &node(10), late.clone(), None), Ok(contact()));
+    assert_eq!(join(&mut server, &node(13), late, None), Err(JoinRefusal::Expired));
 
     // What the driver keeps is enough to go on counting.
     let kept = Guests::decode(&server.guests.encode()).expect("its own");

@@ -132,7 +132,7 @@ fn genesis(server: PublicKey) -> Genesis {
     }
 }
 
-fn object(kind: &str, body: BodySpec) -> ObjectSpec {
+pub(super) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
     ObjectSpec {
         kind: kind.to_owned(),
         name: kind.to_owned(),

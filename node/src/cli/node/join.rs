@@ -15,7 +15,7 @@ use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{encode_snapshot, fetch::Fetch};
 use metatopia_sim::Tools;
-use metatopia_store::{Folder, ReadDisk as _, Snapshot, put_snapshot};
+use metatopia_store::{DiskError, Folder, ReadDisk as _, Snapshot, list_snapshots, put_snapshot};
 use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey};
 use serde::Serialize;
 use tokio::time::sleep;
@@ -36,6 +36,10 @@ const CONFIG: &str = "metatopia.toml";
 
 /// The invite that the node came by, for later starts.
 const INVITE: &str = "invite";
+
+/// A node that is further behind fetches a state anew: to replay what it missed would take longer.
+/// Ten minutes of 20 turns a second.
+const BEHIND_HEIGHTS: u64 = 12_000;
 
 /// Between two questions whether the node follows.
 const ASK: Duration = Duration::from_millis(20);
@@ -145,9 +149,10 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let (trust, hosts) = joining::enter(&signed, node, applicant, &mut told).await?;
     place.write(&signed, &trust, &hosts)?;
     let servers = hosts.len();
-    let fetched = match place.has_state()? {
-        true => Fetched::default(),
-        false => fetch(&place, &signed, &trust, hosts, &mut told).await?,
+    let offered = hosts.iter().map(|host| host.offers).max().unwrap_or_default();
+    let fetched = match place.state()? {
+        Some(own) if offered <= own.plus(BEHIND_HEIGHTS) => Fetched::default(),
+        _ => fetch(&place, &signed, &trust, hosts, &mut told).await?,
     };
     bar.end();
     let settings = config::settle([config::read(&place.dir.join(CONFIG))?])?;
@@ -230,17 +235,13 @@ impl Place {
         Applicant { key: self.vote.public(), contact: Contact { peer_id, address } }
     }
 
-    /// Has this node run already?
-    fn has_state(&self) -> Result<bool, Failure> {
+    /// The height of the newest state that this node has kept; nothing if it never ran.
+    fn state(&self) -> Result<Option<Height>, Failure> {
         let disk = RealDisk::open(&self.dir).map_err(server::ServerError::from)?;
-        let listed = [Folder::Log, Folder::Snapshots].map(|folder| disk.list(folder));
-        for files in listed {
-            let files = files.map_err(|error| Failure::failed(error.to_string()))?;
-            if !files.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let failed = |error: DiskError| Failure::failed(error.to_string());
+        let newest = list_snapshots(&disk).map_err(failed)?.first().map(|(height, _)| *height);
+        let has_log = !disk.list(Folder::Log).map_err(failed)?.is_empty();
+        Ok(newest.or(has_log.then_some(Height(0))))
     }
 
     /// Writes what `node run` needs.

@@ -95,8 +95,17 @@ impl World {
     /// # Errors
     /// When there is something else, when it is in use, or when the disk fails; names the path.
     pub(in crate::cli) fn open_or_create(path: &Path, count: usize) -> Result<Self, Failure> {
+        Self::open_or_create_with(path, count, |_| {})
+    }
+
+    /// As [`World::open_or_create`], with a genesis that is changed before it is kept.
+    pub(in crate::cli) fn open_or_create_with(
+        path: &Path,
+        count: usize,
+        change: impl FnOnce(&mut Genesis),
+    ) -> Result<Self, Failure> {
         match entries(path)? {
-            names if names.is_empty() => create(path, count)?,
+            names if names.is_empty() => create(path, count, change)?,
             names if !names.contains(&OsString::from(MARK)) => {
                 let message = format!("{} is not empty and holds no {MARK}", path.display());
                 return Err(Failure::usage(message)
@@ -171,17 +180,17 @@ impl World {
 
 /// Makes a world beside its place and then puts it there, so that there is never half a one. A
 /// directory that is there and empty is filled where it is: somebody may stand in it.
-fn create(path: &Path, count: usize) -> Result<(), Failure> {
+fn create(path: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Result<(), Failure> {
     if path.exists() {
-        return fill(path, count);
+        return fill(path, count, change);
     }
     let parent = path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let draft = parent.join(name);
-    let made =
-        fill(&draft, count).and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
+    let made = fill(&draft, count, change)
+        .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
     if made.is_err() {
         // What failed is told; that the draft stays is not worth a second message.
         let _ = fs::remove_dir_all(&draft);
@@ -189,7 +198,7 @@ fn create(path: &Path, count: usize) -> Result<(), Failure> {
     made
 }
 
-fn fill(draft: &Path, count: usize) -> Result<(), Failure> {
+fn fill(draft: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Result<(), Failure> {
     fs::create_dir_all(draft).map_err(|error| disk(draft, &error))?;
     let admin = keys::create(&draft.join("admin.key"))?;
     let mut validators = BTreeMap::new();
@@ -201,7 +210,8 @@ fn fill(draft: &Path, count: usize) -> Result<(), Failure> {
         // Addresses change from start to start; the configuration files have them.
         validators.insert(vote.public(), Contact { peer_id, address: String::new() });
     }
-    let genesis = plaza::genesis(validators, BTreeSet::from([admin.public()]));
+    let mut genesis = plaza::genesis(validators, BTreeSet::from([admin.public()]));
+    change(&mut genesis);
     for index in 0..count {
         let file = server_path(draft, index).join(GENESIS);
         fs::write(&file, genesis.encode()).map_err(|error| disk(&file, &error))?;

@@ -249,7 +249,8 @@ fn carry_out(
         }
         _ => return true,
     };
-    let adds_standby = matches!(act.envelope.act, Act::SetChange(SetChange::Add { .. }));
+    let adds = |change: &SetChange| !matches!(change, SetChange::Remove { .. });
+    let adds_standby = matches!(&act.envelope.act, Act::SetChange(change) if adds(change));
     if done && !adds_standby {
         *changes += 1;
     }

@@ -1,0 +1,169 @@
+//! A follower that joins a large world.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_replica::SNAPSHOT_TURNS;
+use metatopia_sim::ObjectSpec;
+use serde::Deserialize;
+use tokio::time::{sleep, timeout};
+
+use super::{
+    figure::{Bound, Figure},
+    process::resident_mb,
+    thousand::object,
+};
+use crate::{
+    cli::{
+        Failure,
+        console::Console,
+        status::Status,
+        up::{
+            cluster::Cluster,
+            world::{SERVERS, World},
+        },
+    },
+    client_driver::NodeUrl,
+};
+
+/// Objects in a row; rows are so far apart that nothing touches.
+const ROW: u32 = 64;
+
+/// The longest that the servers may take to make a snapshot.
+const SNAPSHOT: Duration = Duration::from_secs(120);
+
+/// After it follows, the follower runs so long before its memory is looked at.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// Between two looks at a height.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What `node join --json` says.
+#[derive(Deserialize)]
+struct Following {
+    snapshot_height: Option<u64>,
+    fetched_bytes: u64,
+    seconds: f64,
+}
+
+/// A follower that is gone when this is.
+struct Follower(Child);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed, and need not be.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Measures from the start of the process to its word that it follows.
+pub(super) async fn measure(
+    path: &Path,
+    objects: u32,
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    console.note("starting four servers, and waiting for their first snapshot");
+    let plaza = path.join("world");
+    let world = World::open_or_create_with(&plaza, SERVERS, |genesis| {
+        let room = genesis.parameters.objects_max as usize;
+        let room = room.saturating_sub(genesis.objects.len());
+        genesis.objects.extend((0..objects).take(room).map(crate_at));
+    })?;
+    let mut cluster = Cluster::start(&world, 0)?;
+    let figures = async {
+        cluster.ready().await?;
+        let url = cluster.ports(0).url();
+        until(&url, SNAPSHOT_TURNS + 10).await?;
+        let follow = path.join("follower");
+        let text = tokio::task::spawn_blocking(move || join(&plaza, &follow)).await;
+        let (follower, following) = text.map_err(|error| Failure::failed(error.to_string()))??;
+        if following.snapshot_height.is_none() {
+            return Err(Failure::failed("the follower began at genesis: no snapshot was offered"));
+        }
+        sleep(SETTLE).await;
+        let server = cluster.processes().next().and_then(|(_, pid)| resident_mb(pid));
+        let own = resident_mb(follower.0.id());
+        let tenths = |mb: Option<u64>| mb.map(|mb| mb * 10);
+        let share = own.zip(server).map(|(own, server)| own * 1_000 / server.max(1));
+        Ok(vec![
+            Figure::tenths(
+                "join a large world",
+                Some((following.seconds * 10.0) as u64),
+                "s",
+                Bound::AtMost(10),
+            ),
+            Figure::new("fetched", following.fetched_bytes / 1_024, "KiB", Bound::None),
+            Figure::tenths("memory of a server", tenths(server), "MB", Bound::None),
+            Figure::tenths("memory of the follower", share, "% of a server", Bound::AtMost(200)),
+        ])
+    }
+    .await;
+    let stopped = cluster.stop().await;
+    let figures = figures?;
+    stopped?;
+    Ok(figures)
+}
+
+/// Something that lies on the ground, off the plaza.
+fn crate_at(n: u32) -> ObjectSpec {
+    let at = |n: u32, from: i32| {
+        Fx::from_int(i32::try_from(2 * n).expect("a small grid").saturating_add(from))
+    };
+    let place = Vec2::new(at(n % ROW, -64), at(n / ROW, 200));
+    let half = Vec2::new(Fx::HALF, Fx::HALF);
+    object("crate", BodySpec::new(Shape::Rect { half }, Motion::Dynamic, place))
+}
+
+async fn until(url: &NodeUrl, height: u64) -> Result<(), Failure> {
+    let reached = async {
+        loop {
+            if Status::ask(url, None).await?.root_height >= height {
+                return Ok(());
+            }
+            sleep(LOOK).await;
+        }
+    };
+    timeout(SNAPSHOT, reached).await.map_err(|_| {
+        let message = format!("height {height} was not reached in {} s", SNAPSHOT.as_secs());
+        Failure::timed_out(message).hint("this machine is too slow for so many objects")
+    })?
+}
+
+/// Makes an invite and joins by it, as people do.
+fn join(plaza: &Path, follow: &Path) -> Result<(Follower, Following), Failure> {
+    let failed =
+        |what: &str, error: &dyn std::fmt::Display| Failure::failed(format!("{what}: {error}"));
+    let program = env::current_exe().map_err(|error| failed("this program", &error))?;
+    let made = Command::new(&program)
+        .args(["invite", "create", "--json", "--data-dir"])
+        .arg(plaza)
+        .output()
+        .map_err(|error| failed("invite create", &error))?;
+    let made: serde_json::Value =
+        serde_json::from_slice(&made.stdout).map_err(|error| failed("invite create", &error))?;
+    let text = made["invite"].as_str().ok_or_else(|| Failure::failed("no invite was made"))?;
+    let mut process = Command::new(&program)
+        .args(["node", "join", text, "--json", "--until-stdin-ends", "--data-dir"])
+        .arg(follow)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .map_err(|error| failed("node join", &error))?;
+    let output = process.stdout.take();
+    let follower = Follower(process);
+    let mut line = String::new();
+    if let Some(output) = output {
+        BufReader::new(output).read_line(&mut line).map_err(|error| failed("node join", &error))?;
+    }
+    let following = serde_json::from_str(&line).map_err(|error| failed("node join", &error))?;
+    Ok((follower, following))
+}
