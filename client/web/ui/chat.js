@@ -19,6 +19,7 @@ export class Chat {
     this.channel = el('select', { 'aria-label': t('chat.channel') },
       el('option', { value: '0' }, t('chat.near')), el('option', { value: '1' }, t('chat.all')));
     this.form = el('form', { class: 'chat-form', on: { submit: (/** @type {Event} */ event) => this.send(event) } },
+      button({ icon: 'close', label: t('chat.close'), class: 'icon-button chat-close', click: () => this.fold() }),
       this.channel, this.input, el('button', { type: 'submit', class: 'icon-button', 'aria-label': t('chat.send'), title: t('chat.send') }, icon('send')));
     this.element = el('section', { class: 'chat', 'aria-label': t('chat') }, this.log, this.form);
     this.input.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {

@@ -94,6 +94,8 @@ journey('on a phone a thumb walks, pokes at things and talks', async ({ plaza, o
   await page.keyboard.type('hello, thumbs');
   await page.getByRole('button', { name: t('chat.send'), exact: true }).tap();
   await ada.hears('hello, thumbs');
+  await page.getByRole('button', { name: t('chat.close'), exact: true }).tap();
+  await stick.waitFor();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(wide <= 0, `the page is ${wide} pixels wider than the phone`);
 });
