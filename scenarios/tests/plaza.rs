@@ -9,8 +9,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_scenarios::plaza;
 use metatopia_sim::{Applied, ENGINE, Seen, Serial, Tools, World};
 use metatopia_types::{
-    Act, Blob, Body, Contact, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis, ObjectId,
-    PublicKey, Root, Round, Seq, Sign, SigningKey, Turn, ValidatorsId,
+    Act, Blob, Body, Contact, Ed25519, Envelope, Header, Lane, Look, Millis, ObjectId, PublicKey,
+    Seq, Sign, SigningKey, Turn,
 };
 
 struct Visit {
@@ -58,19 +58,11 @@ impl Visit {
             sim: self.world.sim(),
             engine: ENGINE,
             height,
-            previous: HeaderId::default(),
             proposer: PublicKey::default(),
-            round: Round(0),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            acts: body.acts_root().0,
-            act_count: body.acts_root().1,
-            blobs: body.blobs_root().0,
-            blob_count: body.blobs_root().1,
-            root: Root::default(),
-            validators: ValidatorsId::default(),
-            next_validators: ValidatorsId::default(),
+            ..Header::default()
         };
-        let applied = self.world.apply(&Turn { header, body }, &Serial);
+        let applied = self.world.apply(&Turn::of(header, body), &Serial);
         assert!(applied.failures.is_empty(), "{:#?}", applied.failures);
         applied
     }

@@ -44,8 +44,8 @@
 //! use metatopia_physics::{BodySpec, Motion, Shape};
 //! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
 //! use metatopia_types::{
-//!     Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
-//!     Outcome, Root, Round, Seq, Sign, SigningKey, Turn,
+//!     Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
+//!     Outcome, Seq, Sign, SigningKey, Turn,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,24 +79,18 @@
 //! let envelope = Envelope { sim: world.sim(), author: ada.public(), lane, seq, last_valid, act };
 //! let body = Body::new(vec![envelope.sign(&ada)], Vec::new())?;
 //! let set = world.roster().newest_set().id();
-//! let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
 //! let header = Header {
 //!     sim: world.sim(),
 //!     engine: ENGINE,
 //!     height: Height(1),
-//!     previous: HeaderId::default(),
 //!     proposer: server.public(),
-//!     round: Round(0),
 //!     time: Millis(1_700_000_000_000),
-//!     acts,
-//!     act_count,
-//!     blobs,
-//!     blob_count,
 //!     root: world.root(),
 //!     validators: set,
 //!     next_validators: set,
+//!     ..Header::default()
 //! };
-//! let applied = world.apply(&Turn { header, body }, &Serial);
+//! let applied = world.apply(&Turn::of(header, body), &Serial);
 //!
 //! assert_eq!(applied.outcomes, [Outcome::Ok]);
 //! let avatar = world.avatar(&ada.public()).and_then(|id| world.object(id));

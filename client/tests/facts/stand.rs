@@ -141,9 +141,9 @@ impl Stand {
             signed.push(envelope.sign(&author));
         }
         let body = Body::new(signed, Vec::new()).expect("a body");
-        let header = self.header(height, &body);
-        self.headers.insert(height, header.clone());
-        self.world.apply(&Turn { header, body }, &Serial);
+        let turn = Turn::of(self.header(height), body);
+        self.world.apply(&turn, &Serial);
+        self.headers.insert(height, turn.header);
         self.record();
     }
 
@@ -159,26 +159,22 @@ impl Stand {
         self.turn(&[Act::Walk { heading }]);
     }
 
-    fn header(&self, height: Height, body: &Body) -> Header {
+    /// The header of the next turn, but for its body.
+    fn header(&self, height: Height) -> Header {
         let stated = height.minus(limits::ROOT_LAG).unwrap_or_default();
         let before = height.minus(1).unwrap_or_default();
         let set = set(&self.members).id();
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         Header {
             sim: self.sim(),
             engine: ENGINE,
             height,
             previous: self.headers.get(&before).map(Header::id).unwrap_or_default(),
             proposer: key(self.members[0]).public(),
-            round: Round(0),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
             root: self.history[&stated].root,
             validators: set,
             next_validators: set,
+            ..Header::default()
         }
     }
 

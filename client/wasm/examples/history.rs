@@ -104,7 +104,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     for height in (1..=TURNS).map(Height) {
         let body = Body::new(deeds(&world, people, &mut dice), Vec::new())?;
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let stated = height.0.saturating_sub(limits::ROOT_LAG);
         let header = Header {
             sim: world.sim(),
@@ -112,18 +111,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             height,
             previous,
             proposer: server(0).public(),
-            round: Round(0),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
             root: roots[stated as usize],
             validators: set,
             next_validators: set,
+            ..Header::default()
         };
-        previous = header.id();
-        let turn = Turn { header, body };
+        let turn = Turn::of(header, body);
+        previous = turn.id();
         world.apply(&turn, &Serial);
         roots.push(world.root());
         let certificate = certificate(&turn.header);

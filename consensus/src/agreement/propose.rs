@@ -55,7 +55,7 @@ impl Agreement {
         let mut turn = self.build(height, round, &before, cx)?;
         // Void acts of our own would cost a round. The host is asked again because it is the judge.
         if turn.check_body().is_err() || cx.host.judge(&turn).is_err() {
-            turn = self.with_body(turn.header, Body::default());
+            turn = Turn::of(turn.header, Body::default());
         }
         let header = turn.id();
         self.depot.keep(Arc::new(turn));
@@ -165,12 +165,6 @@ impl Agreement {
             blobs: Default::default(),
             blob_count: 0,
         };
-        Some(self.with_body(header, body))
-    }
-
-    fn with_body(&self, header: Header, body: Body) -> Turn {
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-        let header = Header { acts, act_count, blobs, blob_count, ..header };
-        Turn { header, body }
+        Some(Turn::of(header, body))
     }
 }

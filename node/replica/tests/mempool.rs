@@ -77,24 +77,15 @@ impl Pool {
     }
 
     fn turn(&self, body: Body) -> Turn {
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let header = Header {
             sim: sim(),
             engine: 1,
             height: self.windows.height().plus(1),
-            previous: HeaderId::default(),
             proposer: PublicKey::default(),
-            round: Round(0),
             time: Millis(1),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
-            root: Root::default(),
-            validators: ValidatorsId::default(),
-            next_validators: ValidatorsId::default(),
+            ..Header::default()
         };
-        Turn { header, body }
+        Turn::of(header, body)
     }
 
     fn decide(&mut self, body: Body) {

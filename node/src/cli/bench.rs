@@ -9,13 +9,25 @@ mod plaza;
 mod process;
 mod thousand;
 
-use std::{env, fs, path::PathBuf, time::Duration};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use self::{figure::Figure, machine::Machine};
-use super::{arguments, console::Console, failure::Failure};
+use super::{
+    arguments,
+    console::Console,
+    failure::Failure,
+    up::{
+        cluster::Cluster,
+        world::{SERVERS, World},
+    },
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
@@ -74,6 +86,21 @@ impl Drop for Scratch {
         // What cannot be removed is left to the system, which cleans its place for such things.
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Starts a plaza of four servers, and ends it once it was measured.
+async fn on_a_plaza(
+    path: &Path,
+    console: Console,
+    measure: impl AsyncFnOnce(&mut Cluster, &World) -> Result<Vec<Figure>, Failure>,
+) -> Result<Vec<Figure>, Failure> {
+    console.note("starting four servers");
+    let world = World::open_or_create(path, SERVERS)?;
+    let mut cluster = Cluster::start(&world, 0)?;
+    let figures = measure(&mut cluster, &world).await;
+    let stopped = cluster.stop().await;
+    let figures = figures?;
+    stopped.map(|()| figures)
 }
 
 #[derive(Serialize)]

@@ -10,8 +10,8 @@ use metatopia_protocol::{
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis};
 use metatopia_types::{
-    Body, Certificate, Contact, Digest, Header, HeaderId, Height, Millis, ObjectId, Outcome,
-    Receipt, Round, SignedEnvelope, SigningKey, SimId, ValidatorsId, merkle,
+    Body, Certificate, Contact, Digest, Header, Height, Millis, ObjectId, Outcome, Receipt, Round,
+    SignedEnvelope, SigningKey, SimId, Turn, ValidatorsId, merkle,
 };
 use tokio::sync::watch;
 
@@ -136,25 +136,19 @@ fn silent() -> Reply {
 /// The receipt of an act alone in a turn, signed by one server.
 fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
     let body = Body::new(vec![act.clone()], Vec::new()).unwrap();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let validators: ValidatorsId =
         Trust::of(genesis()).unwrap().light().set(Height(1)).unwrap().id();
     let header = Header {
         sim: genesis().id(),
         engine: ENGINE,
         height: Height(11),
-        previous: HeaderId::default(),
         proposer: signer.public(),
-        round: Round(0),
         time: Millis(1),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
-        root: Default::default(),
         validators,
         next_validators: validators,
+        ..Header::default()
     };
+    let Turn { header, body } = Turn::of(header, body);
     let (height, round, id) = (header.height, Round(0), header.id());
     let mut certificate = Certificate { height, round, header: id, signatures: Vec::new() };
     let vote = certificate.vote(signer.public()).sign_bytes(header.sim);

@@ -63,6 +63,23 @@ impl Node {
         (id, carrier)
     }
 
+    /// Sends frames of so many bytes to a client that does not read, until it is too slow; says how
+    /// many bytes that took.
+    async fn glut(&self, slow: ClientId, frame_bytes: usize) -> u64 {
+        let bytes = Bytes::from(vec![7; frame_bytes]);
+        let mut sent = 0;
+        loop {
+            match self.handle.send(slow, Delivery::Reliable, bytes.clone()) {
+                Ok(_) => sent += bytes.len() as u64,
+                Err(error) => {
+                    assert_eq!(error, SendError::TooSlow);
+                    return sent;
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     async fn down(&mut self, id: ClientId) -> ClientEnd {
         match self.next().await {
             GatewayEvent::ClientDown { id: gone, end } if gone == id => end,
@@ -278,17 +295,8 @@ async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
     let (slow, mut slow_carrier) = node.client().await;
     let (good, mut good_carrier) = node.client().await;
 
-    let bytes = Bytes::from(vec![7; frame_out_bytes_max]);
-    let mut sent = 0u64;
-    let refused = loop {
-        match node.handle.send(slow, Delivery::Reliable, bytes.clone()) {
-            Ok(_) => sent += bytes.len() as u64,
-            Err(error) => break error,
-        }
-        tokio::task::yield_now().await;
-    };
+    let sent = node.glut(slow, frame_out_bytes_max).await;
 
-    assert_eq!(refused, SendError::TooSlow);
     // The client's own window of 1 MiB, and our queues.
     assert!(sent < 2 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(node.down(slow).await, ClientEnd::TooSlow);

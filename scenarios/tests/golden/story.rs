@@ -276,7 +276,6 @@ impl Teller {
         // Now and then a proposer misses its turn.
         let round = Round(u32::from(dice.below(40) == 0));
         let lagging = self.roots.len().saturating_sub(2);
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let header = Header {
             sim: self.world.sim(),
             engine: ENGINE,
@@ -285,15 +284,12 @@ impl Teller {
             proposer: set(height).proposer(height, round),
             round,
             time: Millis(1_700_000_000_000 + 50 * height.0 + dice.below(20)),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
             root: self.roots[lagging],
             validators: set(height).id(),
             next_validators: ValidatorSet::id(set(height.plus(1))),
+            ..Header::default()
         };
-        let turn = Turn { header, body };
+        let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);
         self.roots.push(applied.root);
         for (act, outcome) in turn.body.acts().iter().zip(&applied.outcomes) {

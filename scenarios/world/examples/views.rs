@@ -19,8 +19,8 @@ use metatopia_replica::{ClientId, views::Views};
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Serial, Tile, Tools, World};
 use metatopia_types::{
-    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
-    Round, Seq, Sign, Signature, SignedEnvelope, SigningKey, Turn, ValidatorsId, wire,
+    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, Lane, Look, Millis, Seq, Sign,
+    Signature, SignedEnvelope, SigningKey, Turn, wire,
 };
 
 /// Turns of a second.
@@ -77,24 +77,16 @@ impl Plaza {
     fn turn(&mut self) -> Turn {
         let body = Body::new(self.acts(), Vec::new()).expect("a small turn");
         let height = self.world.height().plus(1);
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let header = Header {
             sim: self.world.sim(),
             engine: ENGINE,
             height,
-            previous: HeaderId::default(),
             proposer: self.servers[0].public(),
-            round: Round(0),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
             root: self.world.root(),
-            validators: ValidatorsId::default(),
-            next_validators: ValidatorsId::default(),
+            ..Header::default()
         };
-        Turn { header, body }
+        Turn::of(header, body)
     }
 
     fn certificate(&self, header: &Header) -> Certificate {

@@ -15,8 +15,8 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane,
-    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Root, Round, Seq, Sign, SignedEnvelope,
-    SigningKey, Turn, ValidatorsId, limits::EXPIRY_HEIGHTS_MAX,
+    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope,
+    SigningKey, Turn, limits::EXPIRY_HEIGHTS_MAX,
 };
 
 pub(crate) const T0: u64 = 1_700_000_000_000;
@@ -206,8 +206,6 @@ impl Yard {
         let acts = core::mem::take(&mut self.pending);
         let body = Body::new(acts, core::mem::take(&mut self.blobs)).expect("a small turn");
         let height = self.world.height().plus(1);
-        let (acts, act_count) = body.acts_root();
-        let (blobs, blob_count) = body.blobs_root();
         let header = Header {
             sim: self.world.sim(),
             engine: ENGINE,
@@ -218,17 +216,10 @@ impl Yard {
                 .validators(height)
                 .map(|set| set.proposer(height, Round(0)))
                 .expect("a set for the next height"),
-            round: Round(0),
             time: Millis(T0 + self.turn_ms * height.0),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
-            root: Root::default(),
-            validators: ValidatorsId::default(),
-            next_validators: ValidatorsId::default(),
+            ..Header::default()
         };
-        Turn { header, body }
+        Turn::of(header, body)
     }
 
     /// Applies the acts so far as a turn.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The sim.
     pub sim: SimId,
@@ -231,6 +231,13 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// The turn with this body: the header is completed by what it states of the body.
+    #[must_use]
+    pub fn of(header: Header, body: Body) -> Self {
+        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+        Self { header: Header { acts, act_count, blobs, blob_count, ..header }, body }
+    }
+
     /// The header's digest.
     #[must_use]
     pub fn id(&self) -> HeaderId {

@@ -13,8 +13,8 @@ use metatopia_sim::{
     World,
 };
 use metatopia_types::{
-    AssetLicence, Body, Contact, Ed25519, Header, HeaderId, Height, Look, Millis, PublicKey, Round,
-    Sign, SigningKey, Turn,
+    AssetLicence, Body, Contact, Ed25519, Header, Height, Look, Millis, PublicKey, Sign,
+    SigningKey, Turn,
 };
 
 /// Why there is no such world.
@@ -87,23 +87,17 @@ fn package(name: &str, source: &str) -> Result<Package, PackageError> {
 /// An empty first turn: in it the scripts start.
 fn first_turn(world: &World) -> Turn {
     let body = Body::default();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let set = world.roster().newest_set().id();
     let header = Header {
         sim: world.sim(),
         engine: ENGINE,
         height: Height(1),
-        previous: HeaderId::default(),
         proposer: server(),
-        round: Round(0),
         time: Millis(1_700_000_000_000),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
         root: world.root(),
         validators: set,
         next_validators: set,
+        ..Header::default()
     };
-    Turn { header, body }
+    Turn::of(header, body)
 }

@@ -8,9 +8,8 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Author, Draft, Package};
 use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
 use metatopia_types::{
-    Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look,
-    Millis, ObjectId, PackageId, PublicKey, Root, Round, ScriptId, Seq, Sign, SigningKey, Tick,
-    Turn,
+    Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
+    ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn,
 };
 
 use super::*;
@@ -70,25 +69,18 @@ fn play(world: &mut World, n: u8, seq: u64, act: Act) {
     let envelope = Envelope { sim: world.sim(), author, lane, seq, last_valid, act };
     let body = Body::new(vec![envelope.sign(&key(n))], Vec::new()).expect("a small body");
     let set = world.roster().newest_set().id();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let height = world.height().plus(1);
     let header = Header {
         sim: world.sim(),
         engine: ENGINE,
         height,
-        previous: HeaderId::default(),
         proposer: key(9).public(),
-        round: Round(0),
         time: Millis(1_700_000_000_000 + height.0 * 50),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
-        root: Root::default(),
         validators: set,
         next_validators: set,
+        ..Header::default()
     };
-    world.apply(&Turn { header, body }, &Serial);
+    world.apply(&Turn::of(header, body), &Serial);
 }
 
 fn login(world: &mut World, n: u8, name: &str, look: Look) {

@@ -15,9 +15,8 @@ use metatopia_sim::{
     Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
 };
 use metatopia_types::{
-    Act, AssetLicence, Body, Certificate, Contact, Ed25519, Envelope, Header, HeaderId, Height,
-    Lane, Look, Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope,
-    SigningKey, Turn, ValidatorsId,
+    Act, AssetLicence, Body, Certificate, Contact, Ed25519, Envelope, Header, Height, Lane, Look,
+    Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey, Turn,
 };
 
 pub(crate) fn key(n: u8) -> SigningKey {
@@ -203,28 +202,20 @@ impl Town {
     fn turn(&mut self) -> Turn {
         let body = Body::new(core::mem::take(&mut self.acts), Vec::new()).expect("a small turn");
         let height = self.height().plus(1);
-        let (acts, act_count) = body.acts_root();
-        let (blobs, blob_count) = body.blobs_root();
         let world = &self.servers[0].world;
         let header = Header {
             sim: world.sim(),
             engine: ENGINE,
             height,
-            previous: HeaderId::default(),
             proposer: key(200).public(),
-            round: Round(0),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            acts,
-            act_count,
-            blobs,
-            blob_count,
             // The root that the header two heights later states; kept here by the state's height.
             root: world.root(),
-            validators: ValidatorsId::default(),
-            next_validators: ValidatorsId::default(),
+            ..Header::default()
         };
-        self.headers.insert(world.height(), header.clone());
-        Turn { header, body }
+        let (before, turn) = (world.height(), Turn::of(header, body));
+        self.headers.insert(before, turn.header.clone());
+        turn
     }
 }
 

@@ -9,7 +9,7 @@ use metatopia_types::Height;
 
 use super::{
     figure::{Bound, Figure},
-    micros, onlooker,
+    micros, on_a_plaza, onlooker,
     process::cpu_time,
 };
 use crate::{
@@ -19,10 +19,6 @@ use crate::{
         console::Console,
         session::passing_key,
         status::Status,
-        up::{
-            cluster::Cluster,
-            world::{SERVERS, World},
-        },
     },
     client_driver::{Driver, Entrance, NodeUrl, Trust},
 };
@@ -51,10 +47,7 @@ pub(super) async fn measure(
     duration: Duration,
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
-    console.note("starting four servers");
-    let world = World::open_or_create(path, SERVERS)?;
-    let mut cluster = Cluster::start(&world, 0)?;
-    let figures = async {
+    on_a_plaza(path, console, async |cluster, _| {
         cluster.ready().await?;
         let nodes: Vec<NodeUrl> =
             cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
@@ -65,12 +58,9 @@ pub(super) async fn measure(
         console.note(&format!("{AT_ONE_SERVER} clients act at one server"));
         let carrying = cluster.processes().next().map(|(_, pid)| pid);
         figures.extend(carried(&nodes[0], carrying, &trust, duration).await?);
-        Ok::<_, Failure>(figures)
-    };
-    let figures = figures.await;
-    let stopped = cluster.stop().await;
-    let figures = figures?;
-    stopped.map(|()| figures)
+        Ok(figures)
+    })
+    .await
 }
 
 /// What somebody is sent who looks on.

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     figure::{Bound, Figure},
-    micros,
+    micros, on_a_plaza,
     process::{cpu_time, resident_mb},
 };
 use crate::{
@@ -20,10 +20,7 @@ use crate::{
         console::Console,
         session::passing_key,
         status::Status,
-        up::{
-            cluster::Cluster,
-            world::{SERVERS, World},
-        },
+        up::{cluster::Cluster, world::World},
     },
     client_driver::{Driver, Entrance, NodeUrl, Trust},
 };
@@ -53,27 +50,21 @@ pub(super) async fn measure(
     (count, duration): (u32, Duration),
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
-    console.note("starting four servers");
     let start = Instant::now();
-    let world = World::open_or_create(path, SERVERS)?;
-    let mut cluster = Cluster::start(&world, 0)?;
-    let figures = async {
+    on_a_plaza(path, console, async |cluster, world| {
         cluster.ready().await?;
         let ready = start.elapsed();
         let mut figures = vec![Figure::new("ready", millis(ready), "ms", Bound::AtMost(3_000))];
         console.note(&format!("{count} bots act for {} s", duration.as_secs()));
-        figures.extend(under_load(&cluster, count, duration).await?);
+        figures.extend(under_load(cluster, count, duration).await?);
         console.note("killing the proposer, and starting it again");
-        figures.extend(without_proposer(&mut cluster, &world).await?);
+        figures.extend(without_proposer(cluster, world).await?);
         console.note("measuring what the plaza costs at rest");
         sleep(SETTLE).await;
-        figures.extend(at_rest(&cluster).await);
-        Ok::<_, Failure>(figures)
-    };
-    let figures = figures.await;
-    let stopped = cluster.stop().await;
-    let figures = figures?;
-    stopped.map(|()| figures)
+        figures.extend(at_rest(cluster).await);
+        Ok(figures)
+    })
+    .await
 }
 
 async fn under_load(

@@ -13,8 +13,8 @@ use metatopia_sim::{
     ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
-    AssetLicence, Body, Contact, Ed25519, Header, HeaderId, Look, Millis, PublicKey, Round,
-    Sign as _, SigningKey, Turn,
+    AssetLicence, Body, Contact, Ed25519, Header, Look, Millis, PublicKey, Sign as _, SigningKey,
+    Turn,
 };
 
 use super::figure::{Bound, Figure};
@@ -175,22 +175,14 @@ fn wall((x, y): (i32, i32)) -> ObjectSpec {
 fn empty_turn(world: &World, server: PublicKey) -> Turn {
     let height = world.height().plus(1);
     let body = Body::default();
-    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = Header {
         sim: world.sim(),
         engine: ENGINE,
         height,
-        previous: HeaderId::default(),
         proposer: server,
-        round: Round(0),
         time: Millis(50 * height.0),
-        acts,
-        act_count,
-        blobs,
-        blob_count,
         root: world.root(),
-        validators: Default::default(),
-        next_validators: Default::default(),
+        ..Header::default()
     };
-    Turn { header, body }
+    Turn::of(header, body)
 }

@@ -179,17 +179,8 @@ async fn a_page_that_never_reads_is_closed_and_nobody_else_is() {
     let (slow, _socket) = site.socket().await;
     let (good, mut good_socket) = site.socket().await;
 
-    let bytes = Bytes::from(vec![7; frame_out_bytes_max]);
-    let mut sent = 0u64;
-    let refused = loop {
-        match site.node.handle.send(slow, Delivery::Reliable, bytes.clone()) {
-            Ok(_) => sent += bytes.len() as u64,
-            Err(error) => break error,
-        }
-        tokio::task::yield_now().await;
-    };
+    let sent = site.node.glut(slow, frame_out_bytes_max).await;
 
-    assert_eq!(refused, SendError::TooSlow);
     // The client's own window, what the system holds here, and our queues.
     assert!(sent < 8 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(site.node.down(slow).await, ClientEnd::TooSlow);
