@@ -51,7 +51,7 @@ mod tests {
         // Each corner begins with a dark square of seven modules.
         let dark = |line: usize, from: usize| lines[line][from..from + 7].iter().all(|c| *c != ' ');
         assert!(dark(1, QUIET) && dark(1, side - QUIET - 7));
-        assert!(dark((side - QUIET - 7) / 2 + 1, QUIET));
+        assert!(dark((side - QUIET - 7) / 2, QUIET));
     }
 
     #[test]
