@@ -234,7 +234,30 @@ fn questions() -> Vec<Question> {
         Question::Servers,
         Question::Governance,
         Question::Things { owner: key(7).public() },
+        Question::Leaves { height, leaves: vec![0, u32::MAX] },
+        Question::Join(Box::new(JoinRequest { invite: invite(), applicant: Some(applicant()) })),
+        Question::Applicants,
     ]
+}
+
+fn applicant() -> Applicant {
+    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
+    Applicant { key: key(5).public(), contact }
+}
+
+fn invite() -> SignedInvite {
+    Invite {
+        header: header(),
+        certificate: certificate(),
+        validators: set(),
+        addresses: vec!["http://127.0.0.1:8080/".into()],
+        grant: Grant::StandBy,
+        uses: 300,
+        expires: Millis(1_790_000_000_000),
+        issuer: key(7).public(),
+        nonce: u64::MAX,
+    }
+    .sign(&key(7))
 }
 
 fn client_messages() -> Vec<ClientMessage> {
@@ -388,6 +411,12 @@ fn answers() -> Vec<Answer> {
         Answer::Things(vec![thing]),
         Answer::Unknown,
         Answer::Busy,
+        Answer::Leaves(vec![vec![5; 20], (0..=40).collect()]),
+        Answer::Join(Ok(applicant().contact)),
+        Answer::Join(Err(JoinRefusal::Used(300))),
+        Answer::Join(Err(JoinRefusal::OtherSim(sim()))),
+        Answer::Join(Err(JoinRefusal::Full)),
+        Answer::Applicants(vec![applicant()]),
         Answer::Pruned { oldest: Height(4_000) },
     ]
 }

@@ -6,7 +6,7 @@ import {
   u8,
 } from './postcard.js';
 import {
-  certificate, emote, header, id, look, movement, outcome, receipt, signature,
+  certificate, contact, emote, header, id, look, movement, outcome, receipt, signature,
   signedEnvelope, stateProof, submission, turn, validatorSet, vec2,
 } from './types.js';
 
@@ -31,6 +31,15 @@ const watching = struct({
 export const challenge = struct({ version: u16, sim: id, server: id, nonce: id });
 const hello = struct({ version: u16, key: id, signature });
 
+const invite = struct({
+  header, certificate, validators: validatorSet, addresses: seq(text),
+  grant: choice({ Follow: null, StandBy: null }), uses: u32, expires: count, issuer: id, nonce: u64,
+});
+const applicant = struct({ key: id, contact });
+const joinRequest = struct({
+  invite: struct({ invite, signature }), applicant: option(applicant),
+});
+
 export const question = choice({
   Receipt: struct({ author: id, lane: u64, seq: count }),
   Turn: struct({ height: count }),
@@ -48,6 +57,9 @@ export const question = choice({
   Servers: null,
   Governance: null,
   Things: struct({ owner: id }),
+  Leaves: struct({ height: count, leaves: seq(u32) }),
+  Join: joinRequest,
+  Applicants: null,
 });
 
 /** What a client says. */
@@ -85,6 +97,11 @@ const governance = struct({
 const orderEntry = struct({ tick: count, sender: count, event: text });
 const snapshotOffer = struct({ height: count, bytes: count, header, certificate });
 
+/** Why a node is not let in as a follower. */
+const joinRefusal = choice({
+  OtherSim: id, Invalid: null, Expired: null, Issuer: id, Used: u32, Grant: null, Full: null,
+});
+
 export const answer = choice({
   Receipt: receiptAnswer,
   Turn: tuple(turn, certificate),
@@ -104,6 +121,9 @@ export const answer = choice({
   Things: seq(thingEntry),
   Unknown: null,
   Busy: null,
+  Leaves: seq(bytes),
+  Join: choice({ Ok: contact, Err: joinRefusal }),
+  Applicants: seq(applicant),
   Pruned: struct({ oldest: count }),
 });
 
