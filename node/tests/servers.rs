@@ -282,3 +282,56 @@ async fn a_first_start_that_failed_does_not_silence_a_server() {
     reach(&one, 3).await;
     running.stop().await;
 }
+
+/// Waits until what `/api/status` or `/health/ready` say is so.
+async fn said(settings: &Settings, path: &str, is_so: fn(&serde_json::Value) -> bool) -> String {
+    let wait = async {
+        loop {
+            match get(settings, path).await {
+                Some(told) if is_so(&told) => return told.to_string(),
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), wait).await.expect("it comes to be so")
+}
+
+/// A server whose log is damaged in its middle once refused to start. Now it follows in silence, from
+/// what is whole, until it is past all it may have signed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_whose_log_is_damaged_puts_it_aside_catches_up_and_votes_again() {
+    let folder = Folder::new("damaged");
+    let all = found(&folder.0, 4);
+    let mut running: Vec<Running> = all.iter().map(start).collect();
+    reach(&all[3], 30).await;
+    running.remove(3).stop().await;
+    let log = all[3].data_dir.join("log");
+    let (segment, aside) = (log.join("segment-0000000000"), log.join("quarantined-0000000000-0"));
+    let mut bytes = fs::read(&segment).expect("the log");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&segment, &bytes).expect("our own file");
+
+    running.push(start(&all[3]));
+
+    let told = said(&all[3], "/api/status", |told| told["disk"].is_string()).await;
+    assert!(told.contains("log/segment-0000000000 is damaged at byte"), "{told}");
+    assert!(told.contains("log/quarantined-0000000000-0"), "{told}");
+    assert_eq!(fs::read(&aside).expect("it is put aside"), bytes, "as it was");
+    said(&all[3], "/health/ready", |told| told["ready"] == true).await;
+    // Without another one the world needs its vote.
+    running.remove(0).stop().await;
+    let now = get(&all[3], "/api/status").await.expect("an answer")["root_height"].clone();
+    let now = now.as_u64().expect("a height");
+    reach(&all[3], now + 20).await;
+    assert_eq!(root(&all[3], now + 10).await, root(&all[1], now + 10).await);
+    for server in running {
+        server.stop().await;
+    }
+
+    // What was lost is known once; the next start is like any other.
+    let again = start(&all[3]);
+    let told = said(&all[3], "/api/status", |told| told["root_height"].is_number()).await;
+    assert!(told.contains("\"disk\":null"), "{told}");
+    again.stop().await;
+}
