@@ -129,6 +129,7 @@ async fn the_status_is_what_was_published_last() {
         "clients": 5,
         "stalled": false,
         "voting": true,
+        "disk": null,
         "waiting_for": null,
     });
     assert_eq!(body, expected);

@@ -9,7 +9,7 @@ use std::{
 use metatopia_consensus::{self as consensus, Base, Record};
 use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
 use metatopia_replica::{
-    ClientId, Config, Effect, Guests, Input, Replica, decode_snapshot, find_decisions,
+    ClientId, Config, Effect, Guests, Input, PeerMessage, Replica, decode_snapshot, find_decisions,
 };
 use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
 use metatopia_types::{Contact, Ed25519, Height, Millis, Now, PublicKey, Sign, SigningKey, SimId};
@@ -29,6 +29,10 @@ pub(crate) struct Alone {
     pub(crate) loaded: usize,
     /// Followers that are let in, as it said last.
     pub(crate) guests: Guests,
+    /// What was sent to one other server or follower.
+    pub(crate) sent: Vec<(PublicKey, Vec<u8>)>,
+    /// What others answered.
+    pub(crate) heard_from: Vec<(PublicKey, u32, Answer)>,
     /// What clients were told and did not look at yet.
     told: Vec<(ClientId, Vec<u8>)>,
     clients: u64,
@@ -105,6 +109,8 @@ impl Alone {
             asked: 0,
             loaded: 0,
             guests,
+            sent: Vec::new(),
+            heard_from: Vec::new(),
             told,
             clients: 0,
         }
@@ -164,6 +170,14 @@ impl Alone {
                     self.snapshot = Some(bytes);
                     continue;
                 }
+                Effect::ToPeer { to: Some(to), frame } => {
+                    self.sent.push((to, frame));
+                    continue;
+                }
+                Effect::PeerAnswer { from, id, answer } => {
+                    self.heard_from.push((from, id, answer));
+                    continue;
+                }
                 Effect::Guests(guests) => {
                     self.guests = *guests;
                     continue;
@@ -192,6 +206,14 @@ impl Alone {
 
     pub(crate) fn peer_down(&mut self, peer: PublicKey) {
         self.handle(Input::PeerDown(peer));
+    }
+
+    pub(crate) fn peer_says(&mut self, from: PublicKey, message: &PeerMessage) {
+        self.handle(Input::PeerFrame { from, frame: message.encode() });
+    }
+
+    pub(crate) fn ask_peer(&mut self, to: PublicKey, id: u32, question: Question) {
+        self.handle(Input::AskPeer { to, id, question });
     }
 
     pub(crate) fn client_up(&mut self) -> ClientId {

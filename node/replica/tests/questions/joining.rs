@@ -4,7 +4,7 @@ use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
     ServerMessage, SignedInvite, encode_client,
 };
-use metatopia_replica::{GUESTS_MAX, Guests};
+use metatopia_replica::{GUEST_FRAMES_PER_TURN_MAX, GUESTS_MAX, Guests, PeerMessage};
 use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
 
 use super::alone::{Alone, NOON, genesis, key};
@@ -159,4 +159,55 @@ fn without_a_welcome_nobody_is_let_in() {
     server.run_to(3);
     let joined = join(&mut server, &node(10), invite.sign(&key()), None);
     assert_eq!(joined, Err(JoinRefusal::Full));
+}
+
+/// What a server or follower was answered.
+fn answers(server: &mut Alone, to: &SigningKey) -> Vec<(u32, Answer)> {
+    let sent = std::mem::take(&mut server.sent);
+    let own = sent.into_iter().filter(|(peer, _)| *peer == to.public());
+    own.filter_map(|(_, frame)| match PeerMessage::decode(&frame) {
+        Ok(PeerMessage::Answer { id, answer }) => Some((id, *answer)),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn servers_ask_each_other_what_clients_ask() {
+    let mut server = Alone::begin();
+    server.run_to(5);
+    let question = Question::Turn { height: Height(3) };
+    let expected = server.ask(question.clone());
+    server.peer_says(
+        node(2).public(),
+        &PeerMessage::Ask { id: 7, question: question.clone().into() },
+    );
+    assert_eq!(answers(&mut server, &node(2)), [(7, expected.clone())]);
+
+    // And the other way: what it asks leaves as a frame, and what comes back is told.
+    server.ask_peer(node(2).public(), 9, question.clone());
+    let asks = PeerMessage::Ask { id: 9, question: question.into() }.encode();
+    assert!(server.sent.contains(&(node(2).public(), asks)));
+    let answer = PeerMessage::Answer { id: 9, answer: expected.clone().into() };
+    server.peer_says(node(2).public(), &answer);
+    assert_eq!(server.heard_from, [(node(2).public(), 9, expected)]);
+}
+
+#[test]
+fn a_follower_is_answered_so_often_between_two_turns_and_what_it_answers_is_passed_over() {
+    let (mut server, invite) = begin();
+    join(&mut server, &node(10), invite.sign(&key()), None).expect("a good invite");
+    server.peer_up(node(10).public());
+    server.sent.clear();
+    let ask = |id| PeerMessage::Ask { id, question: Question::Players.into() };
+    for id in 0..2 * GUEST_FRAMES_PER_TURN_MAX {
+        server.peer_says(node(10).public(), &ask(id));
+    }
+    assert_eq!(answers(&mut server, &node(10)).len(), GUEST_FRAMES_PER_TURN_MAX as usize);
+    server.run_to(server.height().0 + 1);
+    server.peer_says(node(10).public(), &ask(1));
+    assert_eq!(answers(&mut server, &node(10)).len(), 1);
+    let lie = PeerMessage::Answer { id: 1, answer: Answer::Busy.into() };
+    server.peer_says(node(10).public(), &lie);
+    assert_eq!(server.heard_from, []);
 }
