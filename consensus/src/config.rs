@@ -103,4 +103,24 @@ pub struct Controls {
     pub no_index: bool,
     /// Nobody proposes before a height begins.
     pub no_promises: bool,
+    /// Two fifths of the voting power are a quorum.
+    pub small_quorum: bool,
+    /// A fresh turn is prevoted for, whatever was precommitted before.
+    pub lock_ignored: bool,
+    /// What others prevote is not in the log.
+    pub lock_not_logged: bool,
+    /// Our own votes are not in the log, nor the time-outs that led to them.
+    pub votes_not_logged: bool,
+    /// Clients are told of a decision before it is durable.
+    pub early_receipts: bool,
+    /// Nobody is given what was decided.
+    pub no_help: bool,
+    /// The voters of the height before vote.
+    pub stale_set: bool,
+    /// The time of a turn is held against our clock whenever it is judged.
+    pub time_judged_again: bool,
+    /// A restart forgets what is waited for.
+    pub timers_lost: bool,
+    /// Evidence is thrown away.
+    pub evidence_ignored: bool,
 }

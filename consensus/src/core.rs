@@ -24,6 +24,7 @@ use metatopia_types::{
 use self::context::{At, Ctx, Id, Name, Voters};
 use self::desk::Desk;
 pub(crate) use self::seals::Seals;
+use crate::config::Controls;
 use crate::{Message, Polka, Record, RoundProof, Step};
 
 /// Heights and messages per height that the core may buffer. It is never given more than the
@@ -123,10 +124,11 @@ impl Core {
         set: Arc<ValidatorSet>,
         signer: Arc<dyn Sign>,
         scheme: Arc<dyn Verify>,
+        controls: Controls,
     ) -> Self {
         let params = consensus::Params {
             address: Name(signer.public()),
-            threshold_params: malachite::ThresholdParams::default(),
+            threshold_params: thresholds(controls),
             value_payload: malachite::ValuePayload::ProposalAndParts,
             enabled: true,
         };
@@ -140,7 +142,14 @@ impl Core {
                 heights,
                 messages,
             ),
-            desk: Desk { sim, signer, seals: Seals::new(scheme), says: Vec::new() },
+            desk: Desk {
+                sim,
+                signer,
+                seals: Seals::new(scheme),
+                says: Vec::new(),
+                controls,
+                fresh: None,
+            },
         }
     }
 
@@ -218,6 +227,14 @@ impl Core {
         let says = core::mem::take(&mut self.desk.says);
         end.map(|()| says).map_err(|why| Stuck(why.to_string()))
     }
+}
+
+fn thresholds(controls: Controls) -> malachite::ThresholdParams {
+    let mut thresholds = malachite::ThresholdParams::default();
+    if controls.small_quorum {
+        thresholds.quorum = malachite::ThresholdParam::new(2, 5);
+    }
+    thresholds
 }
 
 fn input_of(told: Told) -> Option<Input<Ctx>> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use metatopia_types::PublicKey;
 
+use crate::config::Controls;
 use crate::{Decision, Effect, Message, Position, Record, To};
 
 /// Does a message say something that binds us?
@@ -28,12 +29,12 @@ pub(crate) struct Outbox {
     needed: u64,
     /// While the log of a height is read again: the records that it holds already.
     replay: Option<BTreeSet<[u8; 32]>>,
-    no_barrier: bool,
+    controls: Controls,
 }
 
 impl Outbox {
-    pub(crate) fn new(no_barrier: bool) -> Self {
-        Self { no_barrier, ..Self::default() }
+    pub(crate) fn new(controls: Controls) -> Self {
+        Self { controls, ..Self::default() }
     }
 
     /// Appends a record; while the log is read again only if it is not there yet. (The core says
@@ -57,7 +58,7 @@ impl Outbox {
 
     /// All that is appended now must be durable first.
     fn barrier(&mut self) -> Position {
-        if self.no_barrier {
+        if self.controls.no_barrier {
             return Position::START;
         }
         self.needed = self.appended;
@@ -75,6 +76,7 @@ impl Outbox {
 
     pub(crate) fn decided(&mut self, decision: Arc<Decision>, bond: Bond) {
         let after = self.place(bond);
+        let after = if self.controls.early_receipts { Position::START } else { after };
         self.effects.push_back(Effect::Decided { decision, after });
     }
 

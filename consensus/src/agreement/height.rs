@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_types::{Certificate, Evidence, HeaderId, PublicKey, Round, VoteKind};
+use metatopia_types::{Certificate, Evidence, HeaderId, Height, PublicKey, Round, VoteKind};
 
 use super::{Agreement, Moment};
 use crate::ballot::{Ballot, Grounds, Judged};
@@ -57,7 +57,8 @@ impl Agreement {
     pub(super) fn begin(&mut self, cx: &mut Moment<'_>) {
         while !self.begun && !self.halted {
             let height = self.height();
-            let Some(set) = self.past.set(height).cloned() else {
+            let voters = if self.controls.stale_set { height.0.max(2) - 1 } else { height.0 };
+            let Some(set) = self.past.set(Height(voters)).cloned() else {
                 return;
             };
             self.begun = true;
@@ -95,7 +96,7 @@ impl Agreement {
         // Without a vote of ours in it, others have decided: that is so, whatever our log holds.
         let bond = if self.speaks || !self.muted { Bond::Signed } else { Bond::Free };
         self.outbox.decided(decision, bond);
-        for found in evidence {
+        for found in evidence.into_iter().filter(|_| !self.controls.evidence_ignored) {
             self.outbox.push(Effect::Evidence(found));
         }
         self.begun = false;
@@ -111,7 +112,7 @@ impl Agreement {
         match says {
             Says::Log(record) => {
                 self.note(&record, cx);
-                if self.signs_here() {
+                if self.signs_here() && !self.leaves_out(&record) {
                     self.outbox.append(record);
                 }
             }
@@ -136,6 +137,19 @@ impl Agreement {
     pub(super) fn signs_here(&self) -> bool {
         let set = self.past.set(self.height());
         self.speaks && set.is_some_and(|set| set.get(&self.me).is_some())
+    }
+
+    /// Does a broken rule keep this record out of the log?
+    fn leaves_out(&self, record: &Record) -> bool {
+        match record {
+            Record::Vote(vote) if vote.message.voter == self.me => self.controls.votes_not_logged,
+            Record::Vote(vote) => {
+                self.controls.lock_not_logged && vote.message.kind == VoteKind::Prevote
+            }
+            Record::Polka(_) => self.controls.lock_not_logged,
+            Record::Timeout(_) => self.controls.votes_not_logged,
+            _ => false,
+        }
     }
 
     /// The core accepted something.

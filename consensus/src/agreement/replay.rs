@@ -61,7 +61,9 @@ impl Agreement {
         host: &mut dyn Host,
     ) -> Result<Self, OpenError> {
         let mut cx = Moment { now, host };
+        let mut restored = false;
         for record in records {
+            restored = true;
             self.read(record, &mut cx)?;
         }
         for promise in self.promises.values() {
@@ -77,6 +79,9 @@ impl Agreement {
         self.begin(&mut cx);
         self.run(&mut cx);
         self.outbox.close();
+        if self.controls.timers_lost && restored {
+            self.timers = Timers::default();
+        }
         Ok(self)
     }
 
@@ -89,12 +94,12 @@ impl Agreement {
         let mut timers = Timers::default();
         timers.set(Alarm::Sync, now.monotonic + config.patience.sync);
         Self {
-            core: Core::new(config.sim, height, set, signer, scheme),
+            core: Core::new(config.sim, height, set, signer, scheme, controls),
             voice: base.voice,
             muted: false,
             speaks: false,
             past: Past::new(base),
-            outbox: Outbox::new(controls.no_barrier),
+            outbox: Outbox::new(controls),
             config,
             controls,
             me,

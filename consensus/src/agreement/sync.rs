@@ -77,7 +77,7 @@ impl Agreement {
     /// A peer votes at a height that is decided. If that was long ago it is stuck: its vote is a
     /// call for help.
     pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &Moment<'_>) {
-        if self.muted || height.plus(1) >= self.height() {
+        if self.muted || self.controls.no_help || height.plus(1) >= self.height() {
             return;
         }
         let Some(decision) = self.past.decision(height).cloned() else {
@@ -96,7 +96,8 @@ impl Agreement {
         let pause = self.config.patience.sync / 2;
         let known = self.peers.get(peer);
         let may = known.is_some_and(|known| known.may_ask(cx.now.monotonic, pause));
-        if self.muted || !may || first == Height(0) || first >= self.height() {
+        let deaf = self.muted || self.controls.no_help;
+        if deaf || !may || first == Height(0) || first >= self.height() {
             return;
         }
         let heights = (0..u64::from(DECISIONS_PER_ANSWER_MAX)).map(|n| first.plus(n));

@@ -8,7 +8,7 @@ use super::{Agreement, Moment};
 use crate::ballot::{Candidate, Grounds, Judged};
 use crate::core::Told;
 use crate::judge::{Came, Place};
-use crate::{Halt, Record, Verdict, Void};
+use crate::{Halt, Record, Verdict, Void, pace};
 
 impl Agreement {
     /// Judges what can be judged, and begins to want what is missing.
@@ -84,6 +84,10 @@ impl Agreement {
         grounds: Grounds,
         cx: &Moment<'_>,
     ) -> Result<(), Void> {
+        if self.controls.time_judged_again {
+            let length = self.config.turn_length;
+            pace::check(turn.header.time, place.previous_time, length, Some(cx.now.wall))?;
+        }
         let backed = self.core.round().filter(|_| grounds.polka);
         let backed = backed.map(Came::Backed);
         let proposed = candidate.proposals.iter().rev().map(|proposal| {

@@ -60,7 +60,8 @@ impl Agreement {
         if !known.is_some_and(|known| known.may_want(now, pause)) {
             return;
         }
-        if let Some(decision) = self.past.decision(want.height).cloned() {
+        let decided = self.past.decision(want.height).filter(|_| !self.controls.no_help);
+        if let Some(decision) = decided.cloned() {
             let message = Message::Decision((*decision).clone());
             self.outbox.answer(peer, message, Bond::Signed);
             return;

@@ -14,7 +14,8 @@ use metatopia_types::{
 use super::context::Ctx;
 use super::seals::Seals;
 use super::{Says, convert, wait_of};
-use crate::Message;
+use crate::config::Controls;
+use crate::{Message, Record};
 
 /// What the core may use while it runs.
 pub(crate) struct Desk {
@@ -22,6 +23,9 @@ pub(crate) struct Desk {
     pub signer: Arc<dyn Sign>,
     pub seals: Seals,
     pub says: Vec<Says>,
+    pub controls: Controls,
+    /// The last proposal that came without a quorum of prevotes; only a broken rule looks at it.
+    pub fresh: Option<Proposal>,
 }
 
 impl Desk {
@@ -59,7 +63,9 @@ impl Desk {
             Effect::RestreamProposal(_, _, _, _, id, r) => self.note(Says::Restream(id.0), r),
             Effect::GetValue(_, round, _, r) => self.note(Says::Build(convert::round(round)), r),
             Effect::WalAppend(height, input, r) => {
-                self.note(Says::Log(convert::record(height.0, &input)), r)
+                let record = convert::record(height.0, &input);
+                self.remember(&record);
+                self.note(Says::Log(record), r)
             }
             Effect::CertVerifiedSyncValue(value, proposer, r) => {
                 let says = Says::Certified {
@@ -91,7 +97,8 @@ impl Desk {
     fn seal(&mut self, effect: Effect<Ctx>) -> Resume<Ctx> {
         match effect {
             Effect::SignVote(vote, r) => {
-                let signed = convert::vote(&vote).sign(self.sim, self.signer.as_ref());
+                let vote = self.unlocked(convert::vote(&vote));
+                let signed = vote.sign(self.sim, self.signer.as_ref());
                 let bytes = signed.message.sign_bytes(self.sim);
                 self.seals.trust(&signed.message.voter, &bytes, &signed.signature);
                 r.resume_with(convert::to_signed_vote(&signed))
@@ -110,7 +117,7 @@ impl Desk {
             Effect::VerifyCommitCertificate(certificate, voters, _, r) => {
                 let votes = votes_of(&convert::certificate(&certificate));
                 {
-                    let good = self.check_quorum(votes, &voters.set, voters.set.quorum());
+                    let good = self.check_quorum(votes, &voters.set, self.quorum(&voters.set));
                     r.resume_with(good.then_some(()).ok_or_else(bad))
                 }
             }
@@ -118,14 +125,14 @@ impl Desk {
                 let certificate = convert::certificate(&certificate.trim_vote_extensions());
                 let votes = votes_of(&certificate);
                 {
-                    let good = self.check_quorum(votes, &voters.set, voters.set.quorum());
+                    let good = self.check_quorum(votes, &voters.set, self.quorum(&voters.set));
                     r.resume_with(good.then_some(()).ok_or_else(bad))
                 }
             }
             Effect::VerifyPolkaCertificate(polka, voters, _, r) => {
                 let votes = polka.votes(&Ctx).map(|v| convert::signed_vote(&v)).collect();
                 {
-                    let good = self.check_quorum(votes, &voters.set, voters.set.quorum());
+                    let good = self.check_quorum(votes, &voters.set, self.quorum(&voters.set));
                     r.resume_with(good.then_some(()).ok_or_else(bad))
                 }
             }
@@ -134,7 +141,7 @@ impl Desk {
                 let ended = proof.cert_type == RoundCertificateType::Precommit;
                 let fits = !ended || votes.iter().all(|v| v.message.kind == VoteKind::Precommit);
                 let power =
-                    if ended { voters.set.quorum() } else { voters.set.total_power() / 3 + 1 };
+                    if ended { self.quorum(&voters.set) } else { voters.set.total_power() / 3 + 1 };
                 let good = fits && self.check_quorum(votes, &voters.set, power);
                 r.resume_with(good.then_some(()).ok_or_else(bad))
             }
@@ -142,6 +149,30 @@ impl Desk {
             Effect::VerifyVoteExtension(.., r) => r.resume_with(Ok(())),
             other => unreachable!("{other:?} is carried out elsewhere"),
         }
+    }
+
+    /// More than two thirds of the voting power.
+    fn quorum(&self, set: &ValidatorSet) -> u64 {
+        if self.controls.small_quorum { set.total_power() * 2 / 5 + 1 } else { set.quorum() }
+    }
+
+    fn remember(&mut self, record: &Record) {
+        if let Record::Proposal(proposal) = record
+            && self.controls.lock_ignored
+        {
+            self.fresh = Some(proposal.message.clone()).filter(|p| p.valid_round.is_none());
+        }
+    }
+
+    /// The vote of a server that ignores its lock, if this one does.
+    fn unlocked(&self, mut vote: Vote) -> Vote {
+        let here =
+            |proposal: &&Proposal| (proposal.height, proposal.round) == (vote.height, vote.round);
+        let nil = vote.kind == VoteKind::Prevote && vote.header.is_none();
+        if let Some(fresh) = self.fresh.as_ref().filter(here).filter(|_| nil) {
+            vote.header = Some(fresh.header);
+        }
+        vote
     }
 
     pub(crate) fn sign_proposal(&mut self, proposal: Proposal) -> Signed<Proposal> {
@@ -186,7 +217,9 @@ fn evidence_of(found: &consensus::MisbehaviorEvidence<Ctx>) -> Vec<Evidence> {
         .iter()
         .flat_map(|(_, pairs)| pairs)
         .map(|(a, b)| Evidence::votes(convert::signed_vote(a), convert::signed_vote(b)));
-    let proposals = found.proposals.iter().flat_map(|(_, pairs)| pairs).map(|(a, b)| {
+    let proposals = found.proposals.iter().flat_map(|(_, pairs)| pairs);
+    // A proposal that is judged again after its proposer spoke twice comes paired with itself.
+    let proposals = proposals.filter(|(a, b)| a.message != b.message).map(|(a, b)| {
         Evidence::proposals(convert::signed_proposal(a), convert::signed_proposal(b))
     });
     votes.chain(proposals).collect()

@@ -9,6 +9,7 @@ use metatopia_types::{
 use proptest::prelude::*;
 
 use super::keys::{Key, StandIn, key, set, signer, sim};
+use crate::config::Controls;
 use crate::core::{Core, Says, Told};
 use crate::{Message, Polka, Record, RoundProof, RoundVote, Shows, Verdict};
 
@@ -19,7 +20,14 @@ fn header(n: u8) -> HeaderId {
 /// Server 0's core at height 5 of a set of four.
 fn core_of(set: &ValidatorSet) -> Core {
     let set = Arc::new(set.clone());
-    let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), Arc::new(StandIn));
+    let mut core = Core::new(
+        sim(),
+        Height(5),
+        Arc::clone(&set),
+        signer(0),
+        Arc::new(StandIn),
+        Controls::default(),
+    );
     core.tell(Told::Height(Height(5), set)).unwrap();
     core
 }
@@ -87,7 +95,7 @@ proptest! {
         let me = set.proposer(Height(height), Round(0));
         let n = me.0[0] - 1;
         let (height, scheme) = (Height(height), Arc::new(StandIn));
-        let mut core = Core::new(sim(), height, Arc::clone(&set), signer(n), scheme);
+        let mut core = Core::new(sim(), height, Arc::clone(&set), signer(n), scheme, Controls::default());
 
         let says = core.tell(Told::Height(height, set)).unwrap();
 
@@ -231,7 +239,8 @@ fn a_known_signature_is_not_checked_again() {
     let checks = Arc::new(AtomicUsize::new(0));
     let set = Arc::new(set(0..4));
     let scheme = Arc::new(Counting(Arc::clone(&checks)));
-    let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), scheme);
+    let controls = Controls::default();
+    let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), scheme, controls);
     core.tell(Told::Height(Height(5), set)).unwrap();
     for voter in 1..4 {
         core.tell(Told::Vote(vote(voter, VoteKind::Precommit, Some(header(1))))).unwrap();
@@ -243,4 +252,43 @@ fn a_known_signature_is_not_checked_again() {
 
     assert!(says.iter().any(|says| matches!(says, Says::Certified { .. })));
     assert_eq!(checks.load(Ordering::Relaxed), 3);
+}
+
+/// A turn was void at first, its proposer spoke a second time, and a quorum made the turn valid: its
+/// proposal was then shown as evidence together with itself, which proves nothing.
+#[test]
+fn a_proposal_that_is_judged_again_is_no_evidence_against_its_proposer() {
+    let set = set(0..4);
+    let proposer = set.proposer(Height(5), Round(0));
+    let n = proposer.0[0] - 1;
+    let mut core = core_of(&set);
+    let propose = |turn| {
+        let (height, round, valid_round) = (Height(5), Round(0), None);
+        let proposal = Proposal { height, round, header: header(turn), valid_round, proposer };
+        Told::Proposal(proposal.sign(sim(), &Key(key(n))))
+    };
+    let judge = |turn, valid| {
+        let (height, round, valid_round) = (Height(5), Round(0), None);
+        let (header, certified) = (header(turn), false);
+        let verdict = Verdict { height, round, valid_round, proposer, header, valid, certified };
+        Told::Record(Record::Verdict(verdict))
+    };
+    let others = [1, 2, 3];
+    let say = |kind| others.map(|voter| Told::Vote(vote(voter, kind, Some(header(1)))));
+
+    let mut told = vec![propose(1), judge(1, false), propose(2), judge(2, false)];
+    told.extend(say(VoteKind::Prevote));
+    told.push(judge(1, true));
+    told.extend(say(VoteKind::Precommit));
+    let says: Vec<Says> = told.into_iter().flat_map(|told| core.tell(told).unwrap()).collect();
+
+    let decided = says.iter().find_map(|says| match says {
+        Says::Decided(_, evidence) => Some(evidence),
+        _ => None,
+    });
+    let evidence = decided.expect("a quorum precommitted");
+    assert!(!evidence.is_empty(), "it did speak twice");
+    for found in evidence {
+        assert_eq!(found.verify(sim(), &StandIn), Ok(proposer), "{found:?}");
+    }
 }
