@@ -62,6 +62,14 @@ impl Clock {
         self.offset_ms = self.offset_ms.saturating_add(ms);
     }
 
+    /// Somebody sets the wall clock right. It goes on at its own rate.
+    pub fn set_right(&mut self, at: Duration) {
+        let shown = self.read(at).wall.0;
+        let right = DAWN.0.saturating_add(u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
+        let shown = i64::try_from(shown).unwrap_or(i64::MAX);
+        self.jump(i64::try_from(right).unwrap_or(i64::MAX).saturating_sub(shown));
+    }
+
     fn scaled(&self, nanos: u128) -> i128 {
         let nanos = i128::try_from(nanos).expect("a run is short");
         nanos * (PPM + i128::from(self.rate_ppm)) / PPM
@@ -106,5 +114,7 @@ mod tests {
         assert_eq!(before.wall.0, DAWN.0 + 2_250);
         assert_eq!(after.wall.0, DAWN.0 + 2_250 - 3_600_000);
         assert_eq!(before.monotonic, after.monotonic);
+        clock.set_right(at);
+        assert_eq!(clock.read(at).wall.0, DAWN.0 + 2_000);
     }
 }

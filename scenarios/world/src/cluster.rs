@@ -5,6 +5,8 @@ use std::time::Duration;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Millis, Now};
 
+use crate::chance::Span;
+use crate::class::Class;
 use crate::clock::Clock;
 use crate::crash::Tail;
 use crate::machine::{FileChange, Machine, Mark};
@@ -144,10 +146,26 @@ pub enum Order {
     Cut(usize, usize),
     /// These seats and all others do not reach each other.
     Split(Vec<usize>),
+    /// The same, counted for this class of faults.
+    SplitFor(Class, Vec<usize>),
+    /// Links that were cut for this class of faults work again.
+    Mend(Class),
     /// All links work again.
     Heal,
+    /// What the first seat sends the second arrives only after this time.
+    Clog(usize, usize, Duration),
     /// Links behave like this.
     Links(Links),
+    /// The process in this seat stands still for a while, and notices nothing.
+    Pause(usize, Duration),
+    /// From now on jobs of this seat take so long; with none, as long as everywhere.
+    Slow(usize, Option<Span>),
+    /// From now on there is room for so many bytes on the disk of this seat.
+    DiskFull(usize, u64),
+    /// One of the next operations of this disk fails: the one with this number, from 0.
+    DiskFails(usize, u64),
+    /// The disk of this seat works again, and has room.
+    DiskMends(usize),
     /// Somebody sets the wall clock of a seat forward by milliseconds (or, negative, back).
     SetClock(usize, i64),
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::chance::{Dice, Span};
+use crate::crash::Tail;
 use crate::network::Links;
 
 /// The faults and delays of one world. Probabilities are parts per million.
@@ -16,6 +17,14 @@ pub struct Conditions {
     pub sync_error_ppm: u32,
     /// How long a job takes, such as applying a turn. Jobs of one server run one after the other.
     pub job: Span,
+    /// A process dies right after a write.
+    pub dies_after_write_ppm: u32,
+    /// A process dies right after a message left for one peer.
+    pub dies_after_send_ppm: u32,
+    /// How long a process that dies by itself is away.
+    pub down: Span,
+    /// What may become of unsynced bytes when a process dies by itself.
+    pub tails: Vec<Tail>,
     /// Servers notice when a peer dies or comes back, after one network delay.
     pub notices: bool,
     /// Effects wait for the disk as they ask. Only a negative control says no.
@@ -34,6 +43,10 @@ impl Conditions {
             sync: Span::exactly_ms(0),
             sync_error_ppm: 0,
             job: Span::exactly_ms(0),
+            dies_after_write_ppm: 0,
+            dies_after_send_ppm: 0,
+            down: Span::ms(0, 200),
+            tails: Vec::new(),
             notices: true,
             barrier: true,
             clocks: Vec::new(),
@@ -72,7 +85,13 @@ impl Conditions {
     #[must_use]
     pub fn healed(&self) -> Self {
         let links = Links { loss_ppm: 0, duplicate_ppm: 0, straggler_ppm: 0, ..self.links };
-        Self { links, sync_error_ppm: 0, ..self.clone() }
+        Self {
+            links,
+            sync_error_ppm: 0,
+            dies_after_write_ppm: 0,
+            dies_after_send_ppm: 0,
+            ..self.clone()
+        }
     }
 }
 

@@ -30,6 +30,7 @@
 mod agenda;
 pub mod agreement;
 mod chance;
+mod class;
 mod clock;
 mod cluster;
 mod conditions;
@@ -44,6 +45,7 @@ mod world;
 
 pub use agenda::Agenda;
 pub use chance::{CERTAIN_PPM, Dice, Span};
+pub use class::{Class, Fired};
 pub use clock::{Clock, DAWN};
 pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, Scene};
 pub use conditions::Conditions;

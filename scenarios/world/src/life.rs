@@ -4,6 +4,9 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
+use metatopia_store::memory;
+
+use crate::class::Class;
 use crate::cluster::{Cluster, Opened, Order, PeerOf};
 use crate::crash::Tail;
 use crate::machine::Input;
@@ -12,6 +15,9 @@ use crate::world::{Event, World};
 
 /// How long a server that stopped because a sync failed is away.
 const SYNC_ERROR_DOWN: Duration = Duration::from_millis(50);
+
+/// When a start that failed because of its disk is tried again.
+const RETRY: Duration = Duration::from_millis(200);
 
 impl<C: Cluster> World<C> {
     pub(crate) fn obey(&mut self, order: Order) {
@@ -24,20 +30,68 @@ impl<C: Cluster> World<C> {
                     self.open(seat);
                 }
             }
-            Order::Crash { seat, tail, down } => self.crash(seat, tail, Some(down)),
+            Order::Crash { seat, tail, down } => {
+                self.fired.note(Class::Crash);
+                self.crash(seat, tail, Some(down));
+            }
             Order::PowerLoss { tail, down, stagger } => {
+                self.fired.note(Class::PowerLoss);
                 for seat in 0..self.seats.len() {
                     let wait = stagger.saturating_mul(u32::try_from(seat).unwrap_or(u32::MAX));
                     self.crash(seat, tail, Some(down.saturating_add(wait)));
                 }
             }
             Order::Kill(seat) => self.crash(seat, Tail::Lost, None),
-            Order::Cut(from, to) => self.network.cut(from, to),
-            Order::Split(group) => self.network.split(&group, self.seats.len()),
+            Order::Cut(from, to) => self.network.cut(from, to, Class::OneWay),
+            Order::Split(group) => self.network.split(&group, self.seats.len(), Class::Split),
+            Order::SplitFor(class, group) => self.network.split(&group, self.seats.len(), class),
+            Order::Mend(class) => self.network.mend(class),
             Order::Heal => self.network.heal(),
+            Order::Clog(from, to, span) => self.network.clog(from, to, self.now + span),
             Order::Links(links) => self.network.set_links(links),
-            Order::SetClock(seat, ms) => self.clocks[seat].jump(ms),
+            Order::SetClock(seat, ms) => {
+                self.fired.note(Class::ClockJump);
+                self.clocks[seat].jump(ms);
+            }
+            Order::Pause(seat, span) => self.pause(seat, span),
+            Order::Slow(seat, span) => self.seats[seat].slow = span,
+            Order::DiskFull(seat, room) => {
+                let disk = &mut self.seats[seat].disk;
+                let files = disk.files();
+                let lengths = files.iter().filter_map(|file| disk.bytes(*file));
+                let used: u64 = lengths.map(|bytes| bytes.len() as u64).sum();
+                disk.limit_capacity(Some(used.saturating_add(room)));
+                self.seats[seat].disk_trouble = Some(Class::DiskFull);
+            }
+            Order::DiskFails(seat, number) => {
+                let disk = &mut self.seats[seat].disk;
+                let at = disk.operations().saturating_add(number);
+                disk.fail_operation(at, memory::Fault::Fail);
+                self.seats[seat].disk_trouble = Some(Class::IoError);
+            }
+            Order::DiskMends(seat) => self.mend_disk(seat),
         }
+    }
+
+    fn pause(&mut self, seat: usize, span: Duration) {
+        if self.seats[seat].server.is_some() {
+            self.fired.note(Class::Pause);
+            self.seats[seat].paused_until = self.now.saturating_add(span);
+        }
+    }
+
+    /// The disk of this seat works again, and has room.
+    pub(crate) fn mend_disk(&mut self, seat: usize) {
+        let place = &mut self.seats[seat];
+        place.disk.limit_capacity(None);
+        place.disk.forget_faults();
+        place.disk_trouble = None;
+    }
+
+    /// A change or a sync failed: the process must stop, for nobody knows what is on the disk.
+    pub(crate) fn fail_disk(&mut self, seat: usize) {
+        self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
+        self.fail_sync(seat);
     }
 
     fn open(&mut self, seat: usize) {
@@ -52,6 +106,10 @@ impl<C: Cluster> World<C> {
                 self.seats[seat].synced = durable;
                 self.announce(seat, true);
                 self.drain(seat);
+            }
+            Err(_) if self.seats[seat].disk_trouble.is_some() => {
+                self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
+                self.plan(self.now + RETRY, Order::Start(seat));
             }
             Err(reason) => self.halt(seat, &reason),
         }
@@ -71,6 +129,12 @@ impl<C: Cluster> World<C> {
         self.watch(seat, |cluster, scene| cluster.died(scene));
         self.announce(seat, false);
         self.seats[seat].server = None;
+        let unsynced = self.seats[seat].has_unsynced();
+        match tail {
+            Tail::Lost if unsynced => self.fired.note(Class::LostTail),
+            Tail::Torn if unsynced => self.fired.note(Class::TornTail),
+            _ => {}
+        }
         tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
         if let Some(down) = down {
             self.plan(self.now.saturating_add(down), Order::Start(seat));

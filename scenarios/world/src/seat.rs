@@ -5,12 +5,17 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Disk as _, SyncRequest};
+use metatopia_store::{Disk as _, DiskError, FileName, SyncRequest};
 
+use crate::chance::Span;
+use crate::class::Class;
 use crate::cluster::{Cluster, FrameOf, PeerOf, ReportOf};
-use crate::crash::{Point, Steps};
+use crate::crash::{Point, Steps, Tail};
 use crate::machine::{Effect, FileChange, Machine, Mark, To};
 use crate::world::{Event, World};
+
+/// A slow machine has at most so much work before it.
+const SLOW_BACKLOG: Duration = Duration::from_secs(1);
 
 /// Which life of a process, counted from 1. What was planned for an earlier life is void.
 pub(crate) type Life = u32;
@@ -42,6 +47,12 @@ pub(crate) struct Seat<M: Machine> {
     sync_next: Option<(SyncRequest, Mark)>,
     /// When the job under way is done: jobs run one after the other.
     busy_until: Duration,
+    /// How long jobs take here, if not as long as everywhere.
+    pub(crate) slow: Option<Span>,
+    /// Until when the process stands still.
+    pub(crate) paused_until: Duration,
+    /// Is something wrong with the disk? Then a start may fail, and is tried again.
+    pub(crate) disk_trouble: Option<Class>,
 }
 
 impl<M: Machine> Default for Seat<M> {
@@ -57,6 +68,9 @@ impl<M: Machine> Default for Seat<M> {
             syncing: None,
             sync_next: None,
             busy_until: Duration::ZERO,
+            slow: None,
+            paused_until: Duration::ZERO,
+            disk_trouble: None,
         }
     }
 }
@@ -70,6 +84,7 @@ impl<M: Machine> Seat<M> {
         self.sync_next = None;
         self.synced = Mark(0);
         self.busy_until = Duration::ZERO;
+        self.paused_until = Duration::ZERO;
     }
 
     /// Returns whether a sync begins now.
@@ -82,22 +97,30 @@ impl<M: Machine> Seat<M> {
     }
 
     /// The sync is done. Returns what is durable now.
-    pub(crate) fn end_sync(&mut self) -> (SyncRequest, Mark) {
+    pub(crate) fn end_sync(&mut self) -> Result<(SyncRequest, Mark), DiskError> {
         let (request, mark) = self.syncing.take().expect("a sync was under way");
-        request.perform(&mut self.disk).expect("whether syncs fail is decided by the world");
+        request.perform(&mut self.disk)?;
         self.synced = self.synced.max(mark);
         self.steps.syncs += 1;
-        (request, self.synced)
+        Ok((request, self.synced))
     }
 
-    fn change(&mut self, change: &FileChange) {
-        let done = match change {
+    fn change(&mut self, change: &FileChange) -> Result<(), DiskError> {
+        match change {
             FileChange::Append(write) => write.perform(&mut self.disk),
             FileChange::Create { file, bytes } => self.disk.write_new(*file, bytes),
             FileChange::Remove(file) => self.disk.remove(*file),
-        };
-        done.expect("the disk has no faults of its own, and servers remove only what is there");
+        }?;
         self.steps.changes += 1;
+        Ok(())
+    }
+
+    /// Would a power loss right now take something away?
+    pub(crate) fn has_unsynced(&self) -> bool {
+        let shorter = |file: &FileName| {
+            self.disk.durable(*file).len() < self.disk.bytes(*file).map_or(0, <[u8]>::len)
+        };
+        self.disk.files().iter().any(shorter)
     }
 
     fn next_released(&mut self) -> Option<Word<M>> {
@@ -125,15 +148,25 @@ impl<C: Cluster> World<C> {
             }
             Effect::Change(change) => {
                 self.watch(seat, |cluster, scene| cluster.writes(scene, &change));
-                self.seats[seat].change(&change);
+                if self.seats[seat].change(&change).is_err() {
+                    self.fail_disk(seat);
+                    return;
+                }
                 self.die_if_due(seat, Point::Change(self.seats[seat].steps.changes));
+                self.perhaps_die(seat, self.conditions.dies_after_write_ppm, Class::CrashAtWrite);
             }
             Effect::Sync { request, mark } => {
                 self.seats[seat].sync_next = Some((request, mark));
                 self.begin_next_sync(seat);
             }
             Effect::Begin(job) => {
-                let took = self.disk_dice.within(self.conditions.job);
+                // What a start applies again is much, and would be slow for minutes.
+                let backlog = self.seats[seat].busy_until.saturating_sub(self.now);
+                let slow = self.seats[seat].slow.filter(|_| backlog < SLOW_BACKLOG);
+                if slow.is_some() {
+                    self.fired.note(Class::SlowApply);
+                }
+                let took = self.disk_dice.within(slow.unwrap_or(self.conditions.job));
                 let place = &mut self.seats[seat];
                 place.busy_until = place.busy_until.max(self.now) + took;
                 let (at, life) = (place.busy_until, place.life);
@@ -192,13 +225,14 @@ impl<C: Cluster> World<C> {
     fn send(&mut self, from: usize, to: usize, frame: &FrameOf<C>) {
         let frames = self.watch(from, |cluster, scene| cluster.leaves(scene, to, frame));
         for frame in frames {
-            for delay in self.network.deliver(from, to) {
+            for delay in self.network.deliver(self.now, from, to) {
                 let event = Event::Frame { to, from, frame: frame.clone() };
                 self.agenda.plan(self.now + delay, event);
             }
         }
         self.seats[from].steps.sends += 1;
         self.die_if_due(from, Point::Send(self.seats[from].steps.sends));
+        self.perhaps_die(from, self.conditions.dies_after_send_ppm, Class::CrashAtSend);
         // What was ordered because of this frame comes before the next one.
         self.carry_out_orders();
     }
@@ -210,5 +244,16 @@ impl<C: Cluster> World<C> {
         {
             self.crash(seat, crash.tail, Some(crash.down));
         }
+    }
+
+    fn perhaps_die(&mut self, seat: usize, ppm: u32, class: Class) {
+        if self.seats[seat].server.is_none() || !self.death_dice.happens(ppm) {
+            return;
+        }
+        let tails = &self.conditions.tails;
+        let tail = if tails.is_empty() { Tail::Kept } else { self.death_dice.pick(tails) };
+        let down = self.death_dice.within(self.conditions.down);
+        self.fired.note(class);
+        self.crash(seat, tail, Some(down));
     }
 }

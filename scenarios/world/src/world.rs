@@ -8,6 +8,7 @@ use metatopia_types::Digest;
 
 use crate::agenda::Agenda;
 use crate::chance::Dice;
+use crate::class::{Class, Fired};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, FrameOf, Order, RequestOf, Scene};
 use crate::conditions::Conditions;
@@ -30,10 +31,12 @@ pub struct World<C: Cluster> {
     pub(crate) seats: Vec<Seat<C::Server>>,
     pub(crate) clocks: Vec<Clock>,
     pub(crate) disk_dice: Dice,
+    pub(crate) death_dice: Dice,
     pub(crate) crash_point: Option<CrashPoint>,
     pub(crate) orders: Vec<(Duration, Order)>,
     pub(crate) trace: Trace,
     pub(crate) crashes: u64,
+    pub(crate) fired: Fired,
 }
 
 /// What is on the agenda of a world.
@@ -55,6 +58,21 @@ pub(crate) enum Event<C: Cluster> {
     Order(Order),
 }
 
+impl<C: Cluster> Event<C> {
+    /// Which server must run for this.
+    fn seat(&self) -> Option<usize> {
+        match self {
+            Self::Frame { to, .. } => Some(*to),
+            Self::Timer { seat, .. }
+            | Self::Synced { seat, .. }
+            | Self::Done { seat, .. }
+            | Self::Notice { seat, .. }
+            | Self::Request { seat, .. } => Some(*seat),
+            Self::Order(_) => None,
+        }
+    }
+}
+
 impl<C: Cluster> World<C> {
     /// A world with `seats` empty seats. `written` keeps the trace as text, too.
     #[must_use]
@@ -71,10 +89,12 @@ impl<C: Cluster> World<C> {
             seats: (0..seats).map(|_| Seat::default()).collect(),
             clocks: (0..seats).map(clock).collect(),
             disk_dice: Dice::new(seed, "disks"),
+            death_dice: Dice::new(seed, "deaths"),
             crash_point: None,
             orders: Vec::new(),
             trace: Trace::new(written),
             crashes: 0,
+            fired: Fired::default(),
             conditions,
         }
     }
@@ -111,10 +131,32 @@ impl<C: Cluster> World<C> {
         self.network.heal();
         self.crash_point = None;
         for seat in 0..self.seats.len() {
+            self.seats[seat].slow = None;
+            self.mend_disk(seat);
             if self.seats[seat].wanted {
                 self.plan(self.now, Order::Start(seat));
             }
         }
+    }
+
+    /// Somebody sets all wall clocks right. They go on at their own rates.
+    pub fn set_clocks_right(&mut self) {
+        for clock in &mut self.clocks {
+            clock.set_right(self.now);
+        }
+    }
+
+    /// What happened, class by class.
+    #[must_use]
+    pub fn fired(&self) -> Fired {
+        let mut fired = self.fired.clone();
+        fired.add(self.network.fired());
+        fired
+    }
+
+    /// Something of this class happened that the world cannot see.
+    pub fn note_fault(&mut self, class: Class) {
+        self.fired.note(class);
     }
 
     /// Plays until the moment `until`.
@@ -209,6 +251,13 @@ impl<C: Cluster> World<C> {
     }
 
     fn step(&mut self, event: Event<C>) {
+        if let Some(until) = event.seat().map(|seat| self.seats[seat].paused_until)
+            && until > self.now
+        {
+            // It finds everything when it goes on, in the order in which it came.
+            self.agenda.plan(until, event);
+            return;
+        }
         match event {
             Event::Frame { to, from, frame } => {
                 if self.seats[to].server.is_some() {
@@ -288,10 +337,14 @@ impl<C: Cluster> World<C> {
     fn end_sync(&mut self, seat: usize) {
         if self.disk_dice.happens(self.conditions.sync_error_ppm) {
             self.trace.write(self.now, seat, || "a sync fails".to_owned());
+            self.fired.note(Class::IoError);
             self.fail_sync(seat);
             return;
         }
-        let (request, mark) = self.seats[seat].end_sync();
+        let Ok((request, mark)) = self.seats[seat].end_sync() else {
+            self.fail_disk(seat);
+            return;
+        };
         self.trace.note(self.now, seat, "synced", &mark.0.to_le_bytes());
         self.trace.write(self.now, seat, || format!("log is durable up to {}", mark.0));
         self.die_if_due(seat, Point::Sync(self.seats[seat].steps.syncs));

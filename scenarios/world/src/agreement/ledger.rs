@@ -11,6 +11,8 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::flaws::Flaws;
+
 /// Most acts the double puts into one turn.
 const ACTS_PER_TURN: usize = 64;
 
@@ -70,10 +72,8 @@ pub struct Ledger {
     waiting: Vec<SignedEnvelope>,
     /// Who leads, whatever the roster says.
     pub(super) leaders: Option<Vec<PublicKey>>,
-    /// From which height on it computes another state than it should.
-    pub(super) diverges_from: Option<Height>,
-    /// It finds nothing wrong with any act.
-    pub(super) accepts_everything: bool,
+    /// What is wrong with it.
+    pub(super) flaws: Flaws,
 }
 
 /// The same members, led by these.
@@ -94,17 +94,7 @@ impl Ledger {
     #[must_use]
     pub fn new(sim: SimId, admin: PublicKey, scheme: Arc<dyn Verify>, state: LedgerState) -> Self {
         let (decided, waiting) = (VecDeque::new(), Vec::new());
-        Self {
-            sim,
-            admin,
-            scheme,
-            state,
-            decided,
-            waiting,
-            leaders: None,
-            diverges_from: None,
-            accepts_everything: false,
-        }
+        Self { sim, admin, scheme, state, decided, waiting, leaders: None, flaws: Flaws::default() }
     }
 
     /// The state after the last applied turn.
@@ -125,11 +115,13 @@ impl Ledger {
 
     /// A client's act waits to be proposed.
     pub fn submit(&mut self, act: SignedEnvelope) {
+        self.flaws.note_arrival(act.id());
         self.waiting.push(act);
     }
 
     fn lanes_after_decided(&self) -> Lanes<'_> {
-        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new() };
+        let open_end = self.flaws.lane_is_open_at_its_end();
+        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new(), open_end };
         for turn in &self.decided {
             lanes.use_up(turn);
         }
@@ -138,6 +130,9 @@ impl Ledger {
 
     /// Applies the next decided turn.
     pub fn apply_next(&mut self) -> Option<Applied> {
+        if self.decided.front().is_some_and(|turn| self.flaws.poisoned(turn.body.acts())) {
+            return None;
+        }
         let turn = self.decided.pop_front()?;
         let before = self.state.root();
         let state = &mut self.state;
@@ -145,16 +140,17 @@ impl Ledger {
         state.roots.retain(|height, _| height.plus(ROOTS_KEPT) >= turn.header.height);
         let mut outcomes = vec![];
         let mut changes = 0;
-        for act in turn.body.acts() {
+        for (number, act) in turn.body.acts().iter().enumerate() {
             state.use_up(act);
+            if self.flaws.leaves_out(number) {
+                continue;
+            }
             outcomes.push(carry_out(state, self.admin, act, &mut changes));
         }
-        state.roster.close(&turn.header);
+        state.roster.close(&self.flaws.closing(&turn.header));
         state.height = turn.header.height;
-        if self.diverges_from.is_some_and(|from| state.height >= from) {
-            outcomes.push(true);
-        }
-        let story = wire::encode(&(state.history, turn.id(), outcomes));
+        let stain = self.flaws.stain(state.height, turn.body.acts());
+        let story = wire::encode(&(state.history, turn.id(), outcomes, stain));
         state.history = Digest::of("metatopia ledger v1", &story);
         let (height, root) = (state.height, state.root());
         Some(Applied { height, root, validators: self.newest_set() })
@@ -169,7 +165,7 @@ impl Host for Ledger {
     }
 
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
-        if self.accepts_everything {
+        if self.flaws.accept_everything() {
             return Ok(());
         }
         let lanes = self.lanes_after_decided();
@@ -215,12 +211,15 @@ impl Host for Ledger {
 struct Lanes<'a> {
     before: &'a BTreeMap<(PublicKey, Lane), Seq>,
     since: BTreeMap<(PublicKey, Lane), Seq>,
+    /// The last sequence number may be used once more; only a flaw says so.
+    open_end: bool,
 }
 
 impl Lanes<'_> {
     fn has_used(&self, act: &SignedEnvelope) -> bool {
         let lane = (act.envelope.author, act.envelope.lane);
-        self.before.get(&lane).max(self.since.get(&lane)) >= Some(&act.envelope.seq)
+        let last = self.before.get(&lane).max(self.since.get(&lane));
+        last > Some(&act.envelope.seq) || (last == Some(&act.envelope.seq) && !self.open_end)
     }
 
     fn use_up(&mut self, turn: &Turn) {

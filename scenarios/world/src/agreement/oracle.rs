@@ -7,9 +7,10 @@
 
 mod checks;
 mod electorate;
-mod fault;
 mod history;
 mod journal;
+mod law;
+mod locks;
 mod words;
 
 use std::collections::BTreeMap;
@@ -17,21 +18,26 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::Decision;
+use metatopia_consensus::{Decision, Message};
 use metatopia_store::Write;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, SimId, Verify};
 
 use super::setting::Setting;
 use electorate::Electorate;
-pub use fault::{Fault, Wrong};
 pub use history::History;
 use journal::Journal;
 pub(crate) use journal::record;
+pub use law::{Fault, Law};
+use locks::Locks;
 use words::{Slot, Words};
 
 /// Faults that are written down; more of one run add nothing.
 const FAULTS_KEPT: usize = 40;
+
+/// Who says two things in one place so often, each time to one server, is accused by somebody: one
+/// time is not enough, for a height may be over when the second word comes.
+const LIES_SHOWN: u64 = 100;
 
 /// How far ahead of a clock a turn may be that its server votes for, in milliseconds.
 const AHEAD_MS: u64 = 500;
@@ -56,6 +62,7 @@ pub struct Oracle {
     now: Duration,
     faults: Vec<Fault>,
     words: Words,
+    locks: Locks,
     journals: Vec<Journal>,
     history: History,
     electorate: Electorate,
@@ -67,6 +74,8 @@ pub struct Oracle {
     witnesses: usize,
     turn_length: u64,
     evidence: BTreeMap<PublicKey, u64>,
+    /// How often a liar said two things in one place to one honest server.
+    shown: BTreeMap<PublicKey, u64>,
 }
 
 struct Verifier(Arc<dyn Verify>);
@@ -85,23 +94,32 @@ impl Oracle {
         let names: Vec<_> = (0..seats).map(|seat| setting.name(seat)).collect();
         let power = |seat: usize| u64::from(setting.power(seat));
         let founders = (0..setting.founders).map(|seat| (names[seat], power(seat))).collect();
+        let mut history = History::new(seats);
+        for seat in 0..seats {
+            history.note_root(seat, Height(0), setting.genesis_state().root());
+        }
         // Two seats with one name are one liar.
         let alone = |seat: usize| names.iter().filter(|name| **name == names[seat]).count() == 1;
+        let honest: Vec<bool> =
+            (0..seats).map(|seat| !liars.contains(&seat) && alone(seat)).collect();
+        let lying = honest.iter().take(setting.founders).filter(|honest| !**honest).count();
         Self {
             sim: setting.sim,
-            honest: (0..seats).map(|seat| !liars.contains(&seat) && alone(seat)).collect(),
+            honest,
             verifier: Verifier(Arc::clone(&setting.verifier)),
             now: Duration::ZERO,
             faults: Vec::new(),
             words: Words::default(),
+            locks: Locks::default(),
             journals: (0..seats).map(|_| Journal::default()).collect(),
-            history: History::new(seats),
+            history,
             electorate: Electorate::new(founders, setting.admin.public()),
             void: BTreeMap::new(),
             walls: BTreeMap::new(),
-            witnesses: witnesses(setting, liars.len()),
+            witnesses: witnesses(setting, lying),
             turn_length: setting.turn_length,
             evidence: BTreeMap::new(),
+            shown: BTreeMap::new(),
             names,
         }
     }
@@ -141,9 +159,9 @@ impl Oracle {
     }
 
     /// Writes a fault down.
-    pub fn blame(&mut self, seat: Option<usize>, wrong: Wrong, what: impl FnOnce() -> String) {
+    pub fn blame(&mut self, seat: Option<usize>, law: Law, what: impl FnOnce() -> String) {
         if self.faults.len() < FAULTS_KEPT {
-            let fault = Fault { at: self.now, seat, wrong, what: what() };
+            let fault = Fault { at: self.now, seat, law, what: what() };
             self.faults.push(fault);
         }
     }
@@ -192,7 +210,7 @@ impl Oracle {
     /// A process started, after it recovered its log.
     pub(crate) fn saw_start(&mut self, seat: usize, disk: &MemoryDisk) {
         for entry in self.journals[seat].reread(disk) {
-            self.blame(Some(seat), Wrong::Forgotten, || format!("{entry:?} was durable"));
+            self.blame(Some(seat), Law::Forgotten, || format!("{entry:?} was durable"));
         }
     }
 
@@ -221,9 +239,26 @@ impl Oracle {
         *self.evidence.entry(names.0).or_default() += 1;
         let proves = slots.0 == slots.1 && contents.0 != contents.1 && genuine == [true; 2];
         if !proves {
-            self.blame(Some(seat), Wrong::Slander, || format!("{evidence:?} proves nothing"));
+            self.blame(Some(seat), Law::Slander, || format!("{evidence:?} proves nothing"));
         } else if let Some(victim) = self.honest_seat(&names.0) {
-            self.blame(Some(victim), Wrong::DoubleSign, || format!("{evidence:?}"));
+            self.blame(Some(victim), Law::DoubleSign, || format!("{evidence:?}"));
+        }
+    }
+
+    /// A liar says all this to one honest server: two things in one place are a reason to accuse it.
+    pub(crate) fn saw_lies(&mut self, liar: PublicKey, frames: &[Message]) {
+        let mut said = BTreeMap::new();
+        for frame in frames {
+            let (slot, header) = match frame {
+                Message::Vote(vote) => (Slot::vote(&vote.message), vote.message.header),
+                Message::Proposal(proposal) => {
+                    (Slot::proposal(&proposal.message), Some(proposal.message.header))
+                }
+                _ => continue,
+            };
+            if said.insert(slot, header).is_some_and(|before| before != header) {
+                *self.shown.entry(liar).or_default() += 1;
+            }
         }
     }
 
@@ -242,18 +277,24 @@ impl Oracle {
         for (name, height) in self.words.voters() {
             if self.electorate.has_voted_outside(&name, height) {
                 let seat = self.honest_seat(&name);
-                self.blame(seat, Wrong::Outsider, || format!("{name:?} votes at {height}"));
+                self.blame(seat, Law::Outsider, || format!("{name:?} votes at {height}"));
             }
         }
         for (seat, height) in self.history.diverged() {
-            self.blame(Some(seat), Wrong::Root, || format!("another root after {height}"));
+            self.blame(Some(seat), Law::Root, || format!("another root after {height}"));
         }
         for (height, what) in self.history.breaks() {
-            self.blame(None, Wrong::Chain, || format!("{height} {what}"));
+            self.blame(None, Law::Chain, || format!("{height} {what}"));
         }
         for (seat, decisions) in logs {
-            for what in self.history.missing(*seat, decisions) {
-                self.blame(Some(*seat), Wrong::Lost, || what);
+            for (law, what) in self.history.missing(*seat, decisions) {
+                self.blame(Some(*seat), law, || what);
+            }
+        }
+        for (liar, times) in self.shown.clone() {
+            if times >= LIES_SHOWN && !self.evidence.contains_key(&liar) {
+                let what = || format!("{liar:?} spoke twice {times} times, and nobody shows it");
+                self.blame(None, Law::Impunity, what);
             }
         }
     }
@@ -268,7 +309,7 @@ fn witnesses(setting: &Setting, liars: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Oracle, Wrong};
+    use super::{Law, Oracle};
     use crate::agreement::{Scheme, Setting};
     use metatopia_types::{Evidence, HeaderId, Height, Round, Vote, VoteKind};
 
@@ -288,7 +329,7 @@ mod tests {
         oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId::default()))));
         oracle.saw_evidence(1, &Evidence::votes(nil.clone(), nil));
 
-        let wrongs: Vec<_> = oracle.faults().iter().map(|fault| fault.wrong).collect();
-        assert_eq!(wrongs, [Wrong::Slander; 2]);
+        let broken: Vec<_> = oracle.faults().iter().map(|fault| fault.law).collect();
+        assert_eq!(broken, [Law::Slander; 2]);
     }
 }

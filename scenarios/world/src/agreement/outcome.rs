@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use metatopia_types::{Digest, PublicKey};
 
-use super::oracle::{Fault, Wrong};
+use super::oracle::{Fault, Law};
 use super::scenario::Scenario;
 use super::servers::Decided;
+use crate::class::Fired;
 use crate::crash::Steps;
 
 /// What came out of a scenario.
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub crashes: u64,
     /// When all trouble ended.
     pub healed_at: Option<Duration>,
+    /// Faults that happened.
+    pub fired: Fired,
     /// Events of the world.
     pub events: u64,
     /// Time of the world.
@@ -71,10 +74,10 @@ impl Outcome {
         after.next().map(|at| at - healed)
     }
 
-    /// Whether a kind of wrong was seen.
+    /// Whether this law was broken.
     #[must_use]
-    pub fn shows(&self, wrong: Wrong) -> bool {
-        self.faults.iter().any(|fault| fault.wrong == wrong)
+    pub fn shows(&self, law: Law) -> bool {
+        self.faults.iter().any(|fault| fault.law == law)
     }
 
     /// Everything needed to play it again, and what was wrong.

@@ -188,6 +188,7 @@ impl Scenario {
         let mut servers = Servers::new(Arc::clone(&setting), &self.liars);
         servers.ambush = self.ambush.clone();
         servers.schedule = self.schedule.clone();
+        servers.copies = self.copies.iter().map(|(copy, _)| *copy).collect();
         if self.dies_after_vote_ppm > 0 {
             let dice = Dice::new(self.seed.number, "deaths after votes");
             servers.skittish = Some((dice, self.dies_after_vote_ppm));

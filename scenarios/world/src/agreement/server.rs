@@ -152,6 +152,15 @@ impl Server {
         })
     }
 
+    /// Applies all turns that are decided and not applied yet, without waiting.
+    pub(crate) fn apply_all(&mut self, now: Now) {
+        while let Some(effect) = self.effects.pop_front() {
+            if let Effect::Begin(Apply(_)) = effect {
+                self.apply(now);
+            }
+        }
+    }
+
     fn tell_agreement(&mut self, now: Now, event: Event) {
         self.agreement.handle(now, &mut self.ledger, event);
         self.absorb(now);
@@ -189,6 +198,7 @@ impl Server {
             }
             Wish::Decided { decision, after } => {
                 let height = decision.height();
+                self.ledger.flaws.note_round(height, decision.certificate.round);
                 self.decisions.insert(height, Arc::clone(&decision));
                 self.effects.push_back(Effect::Begin(Apply(height)));
                 let report = Report::Decided(decision);
@@ -215,7 +225,10 @@ impl Server {
     }
 
     fn apply(&mut self, now: Now) {
-        let applied = self.ledger.apply_next().expect("only decided turns are applied");
+        // Only decided turns are applied; a flaw may keep one from being applied at all.
+        let Some(applied) = self.ledger.apply_next() else {
+            return;
+        };
         let height = applied.height;
         self.states.insert(height, self.ledger.state().clone());
         self.states.retain(|old, _| old.plus(STATES_KEPT) >= height);
@@ -225,7 +238,7 @@ impl Server {
             && height > self.start.base.height
             && let Some(base) = self.agreement.base(height)
         {
-            let state = self.ledger.state().clone();
+            let state = self.ledger.flaws.written(self.ledger.state());
             self.start = Start { base, state, fresh_key: self.start.fresh_key };
             self.append(START_KIND, &wire::encode(&self.start));
         }

@@ -10,15 +10,19 @@ use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
-use super::oracle::{Oracle, Wrong, record};
+use super::oracle::{Law, Oracle, record};
 use super::server::{Report, Server, Start};
 use super::setting::Setting;
 use super::twins::Schedule;
 use super::villain::{Deed, Villain};
 use crate::chance::{Dice, Span};
+use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, Opened, Order, Scene};
 use crate::crash::Tail;
 use crate::machine::FileChange;
+
+/// Turns that a liar looks back on.
+const RECENT: usize = 32;
 
 /// A decision that a server told of for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +60,10 @@ pub struct Servers {
     pub halts: Vec<(usize, String)>,
     /// Proposals with the round of an earlier quorum of prevotes that left honest servers.
     pub proposed_again: u64,
+    /// Seats that share the name of another seat.
+    pub copies: Vec<usize>,
+    /// Faults that liars and their copies brought about.
+    pub fired: Fired,
     villains: BTreeMap<usize, Villain>,
 }
 
@@ -74,6 +82,8 @@ impl Servers {
             may_halt: Vec::new(),
             halts: Vec::new(),
             proposed_again: 0,
+            copies: Vec::new(),
+            fired: Fired::default(),
             villains: liars
                 .iter()
                 .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
@@ -87,6 +97,13 @@ impl Servers {
     pub fn genesis_start(&self, fresh_key: bool) -> Start {
         let (base, state) = (self.setting.genesis_base(), self.setting.genesis_state());
         Start { base, state, fresh_key }
+    }
+
+    /// Where the server in `seat` starts if its disk is empty.
+    #[must_use]
+    pub fn start_of(&self, seat: usize) -> Start {
+        let start = self.starts.get(&seat).cloned();
+        start.unwrap_or_else(|| self.genesis_start(true))
     }
 
     fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
@@ -111,7 +128,8 @@ impl Servers {
             return;
         };
         if let Record::Turn(turn) = record {
-            let recent: Vec<_> = self.oracle.history().turns().cloned().collect();
+            let mut recent: Vec<_> = self.oracle.history().newest(RECENT).cloned().collect();
+            recent.reverse();
             if let Some((id, why)) = villain.note_turn(&self.setting, turn, &recent) {
                 self.oracle.forbid(id, why);
             }
@@ -132,8 +150,7 @@ impl Cluster for Servers {
         now: Now,
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Server>, String> {
-        let start = self.starts.get(&seat).cloned();
-        let start = start.unwrap_or_else(|| self.genesis_start(true));
+        let start = self.start_of(seat);
         let opened = Server::open(&self.setting, seat, &start, now, disk)?;
         if self.oracle.is_honest(seat) {
             self.oracle.saw_start(seat, disk);
@@ -195,10 +212,20 @@ impl Cluster for Servers {
         {
             return vec![];
         }
-        match self.villains.get(&from) {
-            Some(villain) => villain.twist(&self.setting, to, frame),
-            None => vec![frame.clone()],
+        if self.copies.contains(&from) {
+            self.fired.note(Class::Twin);
         }
+        let Some(villain) = self.villains.get_mut(&from) else {
+            return vec![frame.clone()];
+        };
+        let frames = villain.twist(&self.setting, to, frame);
+        if frames != [frame.clone()] {
+            self.fired.note(villain.class());
+        }
+        if self.oracle.is_honest(to) {
+            self.oracle.saw_lies(self.setting.name(from), &frames);
+        }
+        frames
     }
 
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
@@ -238,7 +265,7 @@ impl Cluster for Servers {
         self.watch_clocks(scene);
         self.halts.push((scene.seat, reason.to_owned()));
         if self.oracle.is_honest(scene.seat) && !self.may_halt.contains(&scene.seat) {
-            self.oracle.blame(Some(scene.seat), Wrong::Halted, || reason.to_owned());
+            self.oracle.blame(Some(scene.seat), Law::Halted, || reason.to_owned());
         }
     }
 

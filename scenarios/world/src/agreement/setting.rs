@@ -9,6 +9,7 @@ use metatopia_types::{
     SignedEnvelope, SimId, ValidatorSet, Verify,
 };
 
+use super::flaws::Flaws;
 use super::ledger::{Ledger, LedgerState, led_by};
 use super::signatures::Scheme;
 use crate::clock::DAWN;
@@ -52,6 +53,20 @@ pub enum Flaw {
     },
     /// Every act is fine, on all servers.
     AcceptsEverything,
+    /// The last sequence number of a lane may be used once more.
+    LaneOffByOne,
+    /// The state depends on an order that differs from process to process.
+    Unordered,
+    /// One server carries out fewer acts of a turn than the others.
+    LimitPerServer,
+    /// What a turn does depends on the order in which its acts came here.
+    ArrivalOrder,
+    /// A state that is written down lacks a part.
+    LeafMissing,
+    /// Who missed its turn to propose is found by the round of a certificate, not of the header.
+    CertificateRound,
+    /// There is an act that no server can apply.
+    NotTotal,
 }
 
 /// What all servers of one simulated sim have in common.
@@ -163,14 +178,9 @@ impl Setting {
     #[must_use]
     pub fn ledger(&self, seat: usize, state: LedgerState) -> Ledger {
         let (admin, verifier) = (self.admin.public(), Arc::clone(&self.verifier));
-        let (diverges_from, accepts_everything) = match self.flaw {
-            Some(Flaw::Diverges { seat: liar, from }) => ((liar == seat).then_some(from), false),
-            Some(Flaw::AcceptsEverything) => (None, true),
-            None => (None, false),
-        };
         let mut ledger = Ledger::new(self.sim, admin, verifier, state);
         ledger.leaders = self.leaders.clone();
-        (ledger.diverges_from, ledger.accepts_everything) = (diverges_from, accepts_everything);
+        ledger.flaws = Flaws::new(self.flaw, seat);
         ledger
     }
 

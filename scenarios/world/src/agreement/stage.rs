@@ -10,8 +10,8 @@ use metatopia_store::recover;
 use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 
 use super::ambush::Ambush;
-use super::ledger::LedgerState;
-use super::oracle::Wrong;
+use super::ledger::{LedgerState, led_by};
+use super::oracle::Law;
 use super::outcome::Outcome;
 use super::scenario::Scenario;
 use super::server::{Log, Server, Start};
@@ -112,12 +112,52 @@ impl Stage {
         self.world.run_while(limit, |world| top(world) < Some(height));
     }
 
+    /// The same, for so long from now. Returns whether that came to be, or a law was broken.
+    pub fn run_to_top_within(&mut self, height: u64, span: Duration) -> bool {
+        let limit = self.world.now() + span;
+        let honest = |world: &World<Servers>, seat: &usize| world.cluster.oracle.is_honest(*seat);
+        self.world.run_while(limit, |world| {
+            let servers = (0..world.seats()).filter(|seat| honest(world, seat));
+            let top = servers.filter_map(|seat| world.server(seat)).map(|s| s.height().0).max();
+            top < Some(height) && world.cluster.oracle.faults().is_empty()
+        })
+    }
+
+    /// The last height that an honest server has decided.
+    #[must_use]
+    pub fn top(&self) -> u64 {
+        let height = |seat| self.world.server(seat).map(|server: &Server| server.height().0);
+        self.leader().and_then(height).unwrap_or(0)
+    }
+
+    /// Starts a second server from what would be left of the disk of `seat` if the power failed
+    /// now, and lets it apply all it has decided.
+    ///
+    /// # Errors
+    /// What differs from what all servers have computed.
+    pub fn read_again(&self, seat: usize) -> Result<(), String> {
+        let mut disk = self.world.disk(seat).clone();
+        disk.crash(Tail::Lost);
+        let now = self.world.clock(seat).read(self.world.now());
+        let start = self.world.cluster.start_of(seat);
+        let opened = Server::open(&self.setting, seat, &start, now, &mut disk)?;
+        let mut server = opened.server;
+        server.apply_all(now);
+        let state = server.ledger().state();
+        match self.world.cluster.oracle.history().root(state.height) {
+            Some(root) if root != state.root() => {
+                Err(format!("read again, the root after {} is another", state.height))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Plays until every server has decided `height`. It is a fault if that takes until `limit`.
     pub fn until_height(&mut self, height: u64, limit: Duration) {
         if !self.run_to_height(height, limit) {
             let heights = self.heights();
             let what = || format!("heights {heights:?} where {height} was due");
-            self.world.cluster.oracle.blame(None, Wrong::Stuck, what);
+            self.world.cluster.oracle.blame(None, Law::Stuck, what);
         }
     }
 
@@ -152,8 +192,10 @@ impl Stage {
         let trust = Trust { height: Height(0), validators: self.setting.genesis_set() };
         let checkpoint = pack.verify(self.setting.sim, &trust, &*self.setting.verifier)?;
         assert_eq!(state.root(), checkpoint.root, "the fetched state is not the proved one");
-        let set = |ahead| state.roster.set(state.height.plus(ahead)).cloned();
+        let set = |ahead| state.roster.set(state.height.plus(ahead));
         let sets = [1, 2, 3].map(|ahead| set(ahead).expect("a roster knows three sets"));
+        let leaders = self.setting.leaders.as_ref();
+        let sets = sets.map(|set| leaders.map_or_else(|| set.clone(), |all| led_by(set, all)));
         let base = checkpoint.base(sets)?;
         Ok(Start { base, state, fresh_key })
     }
@@ -200,12 +242,15 @@ impl Stage {
                 .and_then(|recovered| Log::read(&recovered.writer, &disk));
             match log {
                 Ok(log) => drop(logs.insert(seat, log.decisions)),
-                Err(what) => self.world.cluster.oracle.blame(Some(seat), Wrong::Lost, || what),
+                Err(what) => self.world.cluster.oracle.blame(Some(seat), Law::Lost, || what),
             }
         }
         self.world.cluster.oracle.close(self.world.now(), &logs);
         let cluster = &self.world.cluster;
+        let mut fired = self.world.fired();
+        fired.add(&cluster.fired);
         Outcome {
+            fired,
             heights: self.heights(),
             crashes: self.world.crashes(),
             healed_at: self.healed_at,

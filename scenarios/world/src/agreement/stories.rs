@@ -9,12 +9,15 @@ mod weather;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::oracle::Wrong;
+use super::oracle::Law;
 use super::outcome::Outcome;
 use super::scenario::Seed;
 use super::setting::Flaw;
 
+pub(super) use controls::stormy;
 pub use crashes::{CrashSetting, crash_settings};
+pub(super) use crashes::{after_votes, power};
+pub(super) use liars::lie;
 pub use liars::lies;
 pub use people::{Crowd, crowd_of, grow_and_shrink, join_refusals};
 pub use weather::pace;
@@ -34,8 +37,8 @@ pub fn divergence(seed: Seed) -> (usize, Outcome) {
 pub enum Ending {
     /// Nothing wrong in any seed.
     Sound,
-    /// The oracle sees one of these within so many seeds, counted from 0.
-    Found(&'static [Wrong], u64),
+    /// One of these laws is broken within so many seeds, counted from 0.
+    Found(&'static [Law], u64),
 }
 
 /// A story for many seeds.
@@ -91,8 +94,8 @@ pub struct Tally {
     pub acts: u64,
     /// How long each world needed after its trouble ended until somebody decided.
     pub recoveries: Vec<Duration>,
-    /// Kinds of wrong that were seen.
-    pub wrongs: BTreeSet<Wrong>,
+    /// Laws that were broken.
+    pub broken: BTreeSet<Law>,
     /// Milliseconds of the worlds' time.
     pub milliseconds: u128,
     /// The worst of it, for people.
@@ -109,13 +112,13 @@ impl Tally {
         self.evidence += outcome.evidence.values().sum::<u64>();
         self.acts += outcome.acts as u64;
         self.recoveries.extend(outcome.recovery());
-        self.wrongs.extend(outcome.faults.iter().map(|fault| fault.wrong));
+        self.broken.extend(outcome.faults.iter().map(|fault| fault.law));
         self.milliseconds += outcome.took.as_millis();
         self.later_rounds +=
             outcome.rounds().iter().filter(|(r, _)| **r > 0).map(|(_, n)| *n as u64).sum::<u64>();
         let found = match ending {
             Ending::Sound => !outcome.faults.is_empty(),
-            Ending::Found(wrongs, _) => wrongs.iter().any(|wrong| outcome.shows(*wrong)),
+            Ending::Found(laws, _) => laws.iter().any(|law| outcome.shows(*law)),
         };
         if found {
             self.faulty += 1;

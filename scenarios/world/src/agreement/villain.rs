@@ -1,17 +1,22 @@
 //! Servers that lie: what a Byzantine server sends in place of what its honest inside wants to say.
 
-use std::collections::BTreeMap;
+mod noise;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use metatopia_consensus::limits::PART_BYTES;
-use metatopia_consensus::{Message, Part};
+use metatopia_consensus::Message;
 use metatopia_types::{
     Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Signature, Turn,
-    wire,
 };
 
 use super::oracle::Forbidden;
 use super::setting::Setting;
+use crate::class::Class;
+use noise::{corrupt, garbled, oversized, parts};
+
+/// Messages that a replayer remembers.
+const SAID_KEPT: usize = 512;
 
 /// What a liar does with its own turns and votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +37,23 @@ pub enum Deed {
     TwoVotes,
     /// Says nothing at all.
     Mute,
+    /// Leaves all acts out of its turns.
+    Censor,
+    /// States another root than it has, in every turn.
+    WrongRoot,
+    /// States times that no clock shows.
+    WrongTime,
+    /// Says old things again, all the time.
+    Replay,
+    /// Turns bits of what it says.
+    Garbage,
+    /// Says things that are longer than any may be.
+    Oversize,
 }
 
 impl Deed {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
         Self::WithholdAll,
         Self::WithholdAllButOne,
         Self::TwoTurns,
@@ -45,7 +62,30 @@ impl Deed {
         Self::OverclaimRound,
         Self::TwoVotes,
         Self::Mute,
+        Self::Censor,
+        Self::WrongRoot,
+        Self::WrongTime,
+        Self::Replay,
+        Self::Garbage,
+        Self::Oversize,
     ];
+
+    /// Which class of faults it is.
+    #[must_use]
+    pub const fn class(self) -> Class {
+        match self {
+            Self::WithholdAll | Self::WithholdAllButOne | Self::CorruptParts => Class::Withholder,
+            Self::TwoTurns | Self::TwoVotes => Class::Equivocator,
+            Self::VoidTurns => Class::VoidTurns,
+            Self::OverclaimRound | Self::WrongTime => Class::TimeLiar,
+            Self::Mute => Class::Mute,
+            Self::Censor => Class::Censor,
+            Self::WrongRoot => Class::HashLiar,
+            Self::Replay => Class::Replayer,
+            Self::Garbage => Class::Garbage,
+            Self::Oversize => Class::Oversize,
+        }
+    }
 }
 
 /// A liar in one seat.
@@ -57,11 +97,28 @@ pub(crate) struct Villain {
     turns: BTreeMap<HeaderId, Arc<Turn>>,
     variants: BTreeMap<HeaderId, Arc<Turn>>,
     last_seen: Option<HeaderId>,
+    /// What it said before, for a replayer.
+    said: VecDeque<Message>,
+    /// Messages so far.
+    count: u64,
 }
 
 impl Villain {
     pub(crate) fn new(seat: usize, deed: Deed) -> Self {
-        Self { seat, deed, turns: BTreeMap::new(), variants: BTreeMap::new(), last_seen: None }
+        Self {
+            seat,
+            deed,
+            turns: BTreeMap::new(),
+            variants: BTreeMap::new(),
+            last_seen: None,
+            said: VecDeque::new(),
+            count: 0,
+        }
+    }
+
+    /// Which class of faults it is.
+    pub(crate) fn class(&self) -> Class {
+        self.deed.class()
     }
 
     /// The server wrote down a turn: perhaps its own.
@@ -88,6 +145,12 @@ impl Villain {
                 Some("it claims a later round")
             }
             Deed::VoidTurns => Some(spoil(setting, &mut variant, recent, self.turns.len())),
+            Deed::Censor => {
+                put(&mut variant, Vec::new());
+                None
+            }
+            Deed::WrongRoot => Some(spoil(setting, &mut variant, recent, 0)),
+            Deed::WrongTime => Some(spoil(setting, &mut variant, recent, 3 + self.turns.len() % 2)),
             _ => return None,
         };
         let ahead = (variant.header.time > turn.header.time).then_some(variant.header.time);
@@ -98,9 +161,21 @@ impl Villain {
     }
 
     /// What really goes out to the server in seat `to`.
-    pub(crate) fn twist(&self, setting: &Setting, to: usize, message: &Message) -> Vec<Message> {
+    pub(crate) fn twist(
+        &mut self,
+        setting: &Setting,
+        to: usize,
+        message: &Message,
+    ) -> Vec<Message> {
         let honest = vec![message.clone()];
+        self.count = self.count.wrapping_add(1);
         match self.deed {
+            Deed::Replay => self.replay(message),
+            Deed::Garbage if self.count.is_multiple_of(3) => garbled(message, self.count),
+            Deed::Oversize if self.count.is_multiple_of(8) => {
+                [honest, oversized(message, self.count)].concat()
+            }
+            Deed::Garbage | Deed::Oversize => honest,
             Deed::Mute => vec![],
             Deed::WithholdAll if carries_turn(message) => vec![],
             Deed::WithholdAllButOne if carries_turn(message) => {
@@ -108,7 +183,11 @@ impl Villain {
                 if to == lucky { honest } else { vec![] }
             }
             Deed::CorruptParts => vec![corrupt(message)],
-            Deed::VoidTurns | Deed::OverclaimRound => self.substitute(setting, message),
+            Deed::VoidTurns
+            | Deed::OverclaimRound
+            | Deed::Censor
+            | Deed::WrongRoot
+            | Deed::WrongTime => self.substitute(setting, message),
             Deed::TwoTurns => match to % 3 {
                 0 => {
                     let mut both = self.substitute(setting, message);
@@ -126,6 +205,18 @@ impl Villain {
             },
             Deed::WithholdAll | Deed::WithholdAllButOne => honest,
         }
+    }
+
+    /// The message, and one of those before it.
+    fn replay(&mut self, message: &Message) -> Vec<Message> {
+        let all = u64::try_from(self.said.len()).unwrap_or(u64::MAX).max(1);
+        let at = usize::try_from(self.count.wrapping_mul(7_919) % all).unwrap_or(0);
+        let old = self.said.get(at).cloned();
+        self.said.push_back(message.clone());
+        if self.said.len() > SAID_KEPT {
+            self.said.pop_front();
+        }
+        [message.clone()].into_iter().chain(old).collect()
     }
 
     /// The same message about the variant of a turn.
@@ -176,24 +267,6 @@ impl Villain {
 
 const fn carries_turn(message: &Message) -> bool {
     matches!(message, Message::Part(_) | Message::Decision(_))
-}
-
-fn corrupt(message: &Message) -> Message {
-    let mut message = message.clone();
-    if let Message::Part(part) = &mut message
-        && let Some(last) = part.bytes.last_mut()
-    {
-        *last ^= 1;
-    }
-    message
-}
-
-/// The pieces of a turn as they go over the wire.
-pub(crate) fn parts(turn: &Turn) -> impl Iterator<Item = Part> {
-    let (height, header, bytes) = (turn.header.height, turn.id(), wire::encode(turn));
-    let pieces: Vec<Vec<u8>> = bytes.chunks(PART_BYTES).map(<[u8]>::to_vec).collect();
-    let total = u8::try_from(pieces.len()).expect("a turn has few parts");
-    (0..total).zip(pieces).map(move |(index, bytes)| Part { height, header, index, total, bytes })
 }
 
 /// Breaks one of the rules that make a turn void. `number` chooses which.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_world::agreement::stories::{crowd_of, pace, story};
-use metatopia_world::agreement::{Scenario, Unlogged, Wrong};
+use metatopia_world::agreement::{Law, Scenario, Unlogged};
 use metatopia_world::{CrashPoint, Order, Point, Span, Tail};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ fn a_promised_proposal_is_kept_when_reading_the_log_closes_the_height() {
                 let outcome = scenario.play(7, MINUTE);
                 match unlogged {
                     None => outcome.assert_sound(),
-                    Some(_) => broken += u64::from(outcome.shows(Wrong::DoubleSign)),
+                    Some(_) => broken += u64::from(outcome.shows(Law::DoubleSign)),
                 }
             }
         }
@@ -99,5 +99,5 @@ fn paced_turns_do_not_come_in_bursts() {
     let intervals = outcome.intervals(0, Duration::from_secs(2));
     let shortest = intervals.iter().min().copied().unwrap_or_default();
     assert!(shortest >= Duration::from_millis(25), "a turn after {shortest:?}");
-    assert!(!outcome.shows(Wrong::Time));
+    assert!(!outcome.shows(Law::Time));
 }

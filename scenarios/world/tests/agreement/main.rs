@@ -3,6 +3,7 @@
 //! `cargo run -p metatopia-world --example vopr -- --seeds N` tells the same stories more often.
 
 mod absence;
+mod bank;
 mod bugs;
 mod clocks;
 mod controls;
@@ -11,4 +12,5 @@ mod liars;
 mod locks;
 mod pace;
 mod people;
+mod swarm;
 mod weather;

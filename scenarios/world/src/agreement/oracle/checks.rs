@@ -6,7 +6,7 @@ use metatopia_types::{HeaderId, Height, Proposal, Round, Signature, Signed, Vote
 
 use super::journal::Entry;
 use super::words::Slot;
-use super::{AHEAD_MS, Forbidden, Oracle, Wrong};
+use super::{AHEAD_MS, Forbidden, Law, Oracle};
 
 impl Oracle {
     /// An honest server lets a message out.
@@ -65,23 +65,60 @@ impl Oracle {
         let vote = &signed.message;
         let own = vote.voter == self.names[seat];
         if own && !self.journals[seat].is_durable(&Entry::Signature(signature), disk) {
-            self.blame(Some(seat), Wrong::NotDurable, || format!("{vote:?}"));
+            self.blame(Some(seat), Law::NotDurable, || format!("{vote:?}"));
         }
         let Some(voter) = self.honest_seat(&vote.voter) else {
             return;
         };
         if !self.verifier.0.verify(&vote.voter, &vote.sign_bytes(self.sim), &signature) {
             // Somebody puts words into its mouth. Honest servers do not hand such on.
-            self.blame(Some(seat), Wrong::Certificate, || format!("shows a forged {vote:?}"));
+            self.blame(Some(seat), Law::Certificate, || format!("shows a forged {vote:?}"));
             return;
         }
         let slot = Slot::vote(vote);
         if let Some(before) = self.words.contradicts(slot, &format!("{:?}", vote.header)) {
             let what = || format!("{vote:?}, and before that {before}");
-            self.blame(Some(voter), Wrong::DoubleSign, what);
+            self.blame(Some(voter), Law::DoubleSign, what);
         }
         self.words.note_voter(self.now, vote.voter, vote.height);
         self.words.learn(signature);
+        self.check_lock(voter, vote);
+        self.locks.note(vote);
+    }
+
+    /// The rule of locks: what a vote for a turn rests on.
+    fn check_lock(&mut self, voter: usize, vote: &Vote) {
+        let Some(header) = vote.header else {
+            return;
+        };
+        if vote.kind == VoteKind::Precommit {
+            if self.may_have_quorum(vote, header, vote.round) == Some(false) {
+                let what = || format!("{vote:?}, for which no quorum prevoted");
+                self.blame(Some(voter), Law::Polka, what);
+            }
+            return;
+        }
+        let Some((locked_in, locked)) = self.locks.before(vote).filter(|(_, id)| *id != header)
+        else {
+            return;
+        };
+        let rounds = (locked_in.0..vote.round.0).map(Round);
+        let mut quorums = rounds.map(|round| self.may_have_quorum(vote, header, round));
+        if quorums.all(|quorum| quorum == Some(false)) {
+            let what = || format!("{vote:?}, locked on {locked:?} since round {locked_in}");
+            self.blame(Some(voter), Law::Lock, what);
+        }
+    }
+
+    /// Can a quorum have prevoted for a turn in a round of this vote's height? None if it is not
+    /// known who votes there.
+    fn may_have_quorum(&self, vote: &Vote, header: HeaderId, round: Round) -> Option<bool> {
+        let mut voters = self.locks.prevoters(vote.height, header, round);
+        voters.insert(vote.voter);
+        let liars = (0..self.names.len()).filter(|seat| !self.honest[*seat]);
+        voters.extend(liars.map(|seat| self.names[seat]));
+        let (power, total) = self.electorate.power_of(vote.height, voters.into_iter())?;
+        Some(power * 3 > total * 2)
     }
 
     fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &MemoryDisk) {
@@ -91,12 +128,12 @@ impl Oracle {
             return;
         }
         if !self.journals[seat].is_durable(&Entry::Signature(signed.signature), disk) {
-            self.blame(Some(seat), Wrong::NotDurable, || format!("{proposal:?}"));
+            self.blame(Some(seat), Law::NotDurable, || format!("{proposal:?}"));
         }
         let said = format!("{:?} {:?}", proposal.header, proposal.valid_round);
         if let Some(before) = self.words.contradicts(Slot::proposal(proposal), &said) {
             let what = || format!("{proposal:?}, and before that {before}");
-            self.blame(Some(seat), Wrong::DoubleSign, what);
+            self.blame(Some(seat), Law::DoubleSign, what);
         }
         self.words.note_voter(self.now, proposal.proposer, proposal.height);
         self.check_value(seat, proposal.height, proposal.header, disk);
@@ -106,14 +143,14 @@ impl Oracle {
     /// An honest server vouches for a turn.
     fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &MemoryDisk) {
         if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
-            self.blame(Some(seat), Wrong::UnseenTurn, || format!("{turn:?} at {height}"));
+            self.blame(Some(seat), Law::UnseenTurn, || format!("{turn:?} at {height}"));
         }
         let Some(Forbidden { why, ahead }) = self.void.get(&turn).copied() else {
             return;
         };
         let wall = self.walls.get(&seat).copied().unwrap_or_default();
         if ahead.is_none_or(|time| time > wall.plus(AHEAD_MS)) {
-            self.blame(Some(seat), Wrong::VoidTurn, || format!("{turn:?} at {height}: {why}"));
+            self.blame(Some(seat), Law::VoidTurn, || format!("{turn:?} at {height}: {why}"));
         }
     }
 
@@ -125,7 +162,7 @@ impl Oracle {
         }
         for entry in [Entry::Decided(height), Entry::Turn(id)] {
             if !self.journals[seat].is_durable(&entry, disk) {
-                self.blame(Some(seat), Wrong::NotDurable, || format!("{entry:?} told"));
+                self.blame(Some(seat), Law::NotDurable, || format!("{entry:?} told"));
             }
         }
         let round: Round = decision.certificate.round;
@@ -148,13 +185,13 @@ impl Oracle {
         };
         if power * 3 <= total * 2 {
             let what = || format!("{power} of {total} decide {height}");
-            self.blame(Some(seat), Wrong::Certificate, what);
+            self.blame(Some(seat), Law::Certificate, what);
         }
         for (voter, signature) in &certificate.signatures {
             let message = certificate.vote(*voter).sign_bytes(self.sim);
             if !self.verifier.0.verify(voter, &message, signature) {
                 let what = || format!("the signature of {voter:?} at {height} is wrong");
-                self.blame(Some(seat), Wrong::Certificate, what);
+                self.blame(Some(seat), Law::Certificate, what);
             }
         }
     }
@@ -163,10 +200,10 @@ impl Oracle {
         let (height, turn) = (decision.height(), &decision.turn);
         let id = turn.id();
         if id != decision.id() || turn.header.height != height {
-            self.blame(Some(seat), Wrong::Chain, || format!("{id:?} is told as {height}"));
+            self.blame(Some(seat), Law::Chain, || format!("{id:?} is told as {height}"));
         }
         if let Some(other) = self.history.disagrees(height, id) {
-            self.blame(Some(seat), Wrong::Disagreement, || {
+            self.blame(Some(seat), Law::Agreement, || {
                 format!("{id:?} at {height}, where others have {other:?}")
             });
             return;
@@ -177,7 +214,7 @@ impl Oracle {
         }
         let latest = self.latest_time();
         if let Some(what) = self.history.time_is_wrong(height, self.turn_length, latest) {
-            self.blame(Some(seat), Wrong::Time, || format!("{height}: {what}"));
+            self.blame(Some(seat), Law::Time, || format!("{height}: {what}"));
         }
         self.follow_membership();
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use metatopia_consensus::Decision;
 use metatopia_types::{ActId, HeaderId, Height, Millis, Root, Turn};
 
+use super::law::Law;
+
 /// See the module.
 #[derive(Debug)]
 pub struct History {
@@ -128,19 +130,20 @@ impl History {
         &self,
         seat: usize,
         decisions: &BTreeMap<Height, Arc<Decision>>,
-    ) -> Vec<String> {
+    ) -> Vec<(Law, String)> {
         let has = |height: &Height| decisions.get(height).map(|decision| decision.id());
         let first = decisions.keys().next().copied().unwrap_or(Height(1));
         let mut missing = vec![];
         for (height, id) in self.told[seat].iter().filter(|(height, _)| **height >= first) {
             if has(height) != Some(*id) {
-                missing.push(format!("the log lacks {id:?} at {height}, which it told"));
+                let what = format!("the log lacks {id:?} at {height}, which it told");
+                missing.push((Law::Lost, what));
             }
         }
         let mut seen: BTreeSet<ActId> = BTreeSet::new();
         for act in decisions.values().flat_map(|decision| decision.turn.body.acts()) {
             if !seen.insert(act.id()) {
-                missing.push(format!("act {:?} is there twice", act.id()));
+                missing.push((Law::Twice, format!("act {:?} is there twice", act.id())));
             }
         }
         // What others told of is here, too, as far as this log goes.
@@ -149,20 +152,37 @@ impl History {
         };
         for (height, turn) in self.turns.range(first..=*last) {
             if has(height) != Some(turn.id()) {
-                missing.push(format!("the log has not the turn at {height} that was told"));
+                let what = format!("the log has not the turn at {height} that was told");
+                missing.push((Law::Lost, what));
             }
             for act in turn.body.acts().iter().filter(|act| !seen.contains(&act.id())) {
-                missing.push(format!("act {:?} is not there", act.id()));
+                missing.push((Law::Lost, format!("act {:?} is not there", act.id())));
             }
         }
         missing
+    }
+
+    /// The last turns that were told, at most so many, the newest first.
+    pub fn newest(&self, count: usize) -> impl Iterator<Item = &Arc<Turn>> {
+        self.turns.values().rev().take(count)
+    }
+
+    /// Whether an act is in one of the turns after a height, up to another.
+    #[must_use]
+    pub fn has_act(&self, act: ActId, after: Height, up_to: Height) -> bool {
+        let turns = self.turns.range(after.plus(1)..=up_to);
+        turns.flat_map(|(_, turn)| turn.body.acts()).any(|known| known.id() == act)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::History;
-    use metatopia_types::{Body, Header, HeaderId, Height, Millis, Root, Round, Turn};
+    use super::{History, Law};
+    use metatopia_consensus::Decision;
+    use metatopia_types::{
+        Act, Body, Certificate, Envelope, Header, HeaderId, Height, Lane, Millis, Root, Round, Seq,
+        SimId, Turn,
+    };
     use std::sync::Arc;
 
     const LENGTH: u64 = 50;
@@ -250,5 +270,35 @@ mod tests {
         }
 
         assert_eq!(history.breaks(), [(Height(3), "states another root than servers had")]);
+    }
+
+    #[test]
+    fn a_log_that_lacks_a_turn_or_has_an_act_twice_is_seen() {
+        let key = crate::agreement::Scheme::StandIn.key(1);
+        let sim = SimId::default();
+        let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
+        let act = Envelope { sim, author: key.public(), lane, seq, last_valid, act: Act::Leave };
+        let mut first = turn(1, 50, HeaderId::default());
+        first.body = Body::new(vec![act.sign(&*key)], Vec::new()).unwrap();
+        let mut second = turn(2, 100, first.id());
+        let mut told = History::new(4);
+        for turn in [&first, &second] {
+            told.note_told(0, turn.header.height, turn.id());
+            told.extend(&Arc::new(turn.clone()));
+        }
+        let decided = |turn: &Turn| {
+            let (height, header) = (turn.header.height, turn.id());
+            let certificate = Certificate { height, header, round: Round(0), signatures: vec![] };
+            (height, Arc::new(Decision { certificate, turn: Arc::new(turn.clone()) }))
+        };
+        let laws = |logs: &[&Turn]| {
+            let log = logs.iter().map(|turn| decided(turn)).collect();
+            told.missing(0, &log).into_iter().map(|(law, _)| law).collect::<Vec<_>>()
+        };
+
+        assert!(laws(&[&first, &second]).is_empty());
+        assert_eq!(laws(&[&first]), [Law::Lost], "it told of the second one");
+        second.body = first.body.clone();
+        assert_eq!(laws(&[&first, &second]), [Law::Twice]);
     }
 }

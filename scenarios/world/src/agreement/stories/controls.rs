@@ -9,7 +9,7 @@ use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 use super::crashes::after_votes;
 use super::weather::lossy;
 use super::{Ending, Story};
-use crate::agreement::oracle::Wrong;
+use crate::agreement::oracle::Law;
 use crate::agreement::server::Start;
 use crate::agreement::{Deed, Flaw, Outcome, Scenario, Scheme, Seed, Unlogged};
 use crate::chance::{Dice, Span};
@@ -23,25 +23,25 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "canary",
         sentence: "A liar votes twice, and the oracle takes it for honest.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 1),
+        ending: Ending::Found(&[Law::DoubleSign], 1),
         play: canary,
     },
     Story {
         name: "no barrier",
         sentence: "Messages leave before the log is durable.",
-        ending: Ending::Found(&[Wrong::NotDurable], 1),
+        ending: Ending::Found(&[Law::NotDurable], 1),
         play: |seed| no_barrier("no barrier", seed),
     },
     Story {
         name: "no barrier, seen by its harm",
         sentence: "The same, and only a double vote or a lost turn counts.",
-        ending: Ending::Found(&[Wrong::DoubleSign, Wrong::Lost, Wrong::Disagreement], 60),
+        ending: Ending::Found(&[Law::DoubleSign, Law::Lost, Law::Agreement], 60),
         play: |seed| no_barrier("no barrier, seen by its harm", seed),
     },
     Story {
         name: "turns not logged",
         sentence: "Servers vote for turns whose bytes are not in their log.",
-        ending: Ending::Found(&[Wrong::UnseenTurn], 1),
+        ending: Ending::Found(&[Law::UnseenTurn], 1),
         play: |seed| {
             let controls = Controls { turns_not_logged: true, ..Controls::default() };
             broken("turns not logged", seed, controls)
@@ -50,7 +50,7 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "turns not logged, seen by its harm",
         sentence: "The same, and only a lost turn or a server that cannot start counts.",
-        ending: Ending::Found(&[Wrong::Lost, Wrong::Halted, Wrong::Stuck], 60),
+        ending: Ending::Found(&[Law::Lost, Law::Halted, Law::Stuck], 60),
         play: |seed| {
             let controls = Controls { turns_not_logged: true, ..Controls::default() };
             broken("turns not logged, seen by its harm", seed, controls)
@@ -59,19 +59,19 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "promises not logged",
         sentence: "What was proposed before its height began is not written down.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 60),
+        ending: Ending::Found(&[Law::DoubleSign], 60),
         play: |seed| unlogged("promises not logged", seed, Unlogged::Promises),
     },
     Story {
         name: "own votes not logged",
         sentence: "Servers write down what others say, but not what they said, and why.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 60),
+        ending: Ending::Found(&[Law::DoubleSign], 60),
         play: |seed| unlogged("own votes not logged", seed, Unlogged::OwnVotes),
     },
     Story {
         name: "speaking in replay",
         sentence: "While a log is read again, turns are judged as well: servers halt for ever.",
-        ending: Ending::Found(&[Wrong::Halted, Wrong::DoubleSign], 200),
+        ending: Ending::Found(&[Law::Halted, Law::DoubleSign], 200),
         play: |seed| {
             let controls = Controls { eager_replay: true, ..Controls::default() };
             broken("speaking in replay", seed, controls)
@@ -80,7 +80,7 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "speaking in replay without a fuse",
         sentence: "The same without the index of what was said: now servers vote twice.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 200),
+        ending: Ending::Found(&[Law::DoubleSign], 200),
         play: |seed| {
             let controls = Controls { eager_replay: true, no_index: true, ..Controls::default() };
             broken("speaking in replay without a fuse", seed, controls)
@@ -98,7 +98,7 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "own votes not logged, and dying after votes",
         sentence: "The same, with servers that die when one other server has heard their vote.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 10),
+        ending: Ending::Found(&[Law::DoubleSign], 10),
         play: |seed| {
             let name = "own votes not logged, and dying after votes";
             let mut scenario = after_votes(name, seed);
@@ -109,13 +109,13 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "a diverged server",
         sentence: "One server computes another state than the others from height 10 on.",
-        ending: Ending::Found(&[Wrong::Root], 1),
+        ending: Ending::Found(&[Law::Root], 1),
         play: |seed| diverged("a diverged server", seed),
     },
     Story {
         name: "an application that accepts everything",
         sentence: "Nobody checks acts, and a liar puts bad ones into its turns.",
-        ending: Ending::Found(&[Wrong::VoidTurn], 1),
+        ending: Ending::Found(&[Law::VoidTurn], 1),
         play: |seed| {
             let mut scenario = Scenario::new("an application that accepts everything", seed);
             scenario.liars = vec![(3, Deed::VoidTurns)];
@@ -127,19 +127,19 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "a self-appointed voter",
         sentence: "A follower believes that it votes.",
-        ending: Ending::Found(&[Wrong::Outsider], 1),
+        ending: Ending::Found(&[Law::Outsider], 1),
         play: self_appointed,
     },
     Story {
         name: "a shortened log",
         sentence: "Somebody cuts what was durable off the end of a server's log.",
-        ending: Ending::Found(&[Wrong::Forgotten], 3),
+        ending: Ending::Found(&[Law::Forgotten], 3),
         play: shortened,
     },
     Story {
         name: "two and two",
         sentence: "Two servers and two servers, for ever: nobody can decide.",
-        ending: Ending::Found(&[Wrong::Stuck], 1),
+        ending: Ending::Found(&[Law::Stuck], 1),
         play: |seed| {
             let mut scenario = Scenario::new("two and two", seed);
             scenario.orders = vec![(SECOND, Order::Split(vec![0, 1]))];
@@ -149,30 +149,30 @@ pub(super) const STORIES: &[Story] = &[
     Story {
         name: "forgetting and voting on",
         sentence: "A server loses its log in the middle of a height and claims that its key is new.",
-        ending: Ending::Found(&[Wrong::DoubleSign], 40),
+        ending: Ending::Found(&[Law::DoubleSign], 40),
         play: forgetful,
     },
     Story {
         name: "two twins",
         sentence: "Two of four servers have copies: more liars than agreement bears.",
-        ending: Ending::Found(&[Wrong::Disagreement], 3),
+        ending: Ending::Found(&[Law::Agreement], 3),
         play: two_twins,
     },
     Story {
         name: "believing everything",
         sentence: "Signatures are not checked, and somebody forges votes.",
-        ending: Ending::Found(&[Wrong::Certificate, Wrong::Disagreement, Wrong::DoubleSign], 10),
+        ending: Ending::Found(&[Law::Certificate, Law::Agreement, Law::DoubleSign], 10),
         play: forged,
     },
     Story {
         name: "a wrong set",
         sentence: "One server believes that it has more than two thirds of the voting power.",
-        ending: Ending::Found(&[Wrong::Certificate], 1),
+        ending: Ending::Found(&[Law::Certificate], 1),
         play: wrong_set,
     },
 ];
 
-fn stormy(name: &'static str, seed: Seed) -> Scenario {
+pub(in crate::agreement) fn stormy(name: &'static str, seed: Seed) -> Scenario {
     let mut scenario = Scenario::new(name, seed).under(lossy());
     scenario.conditions.sync = Span::ms(0, 6);
     scenario.with_storm(2 * SECOND, 25, 2)

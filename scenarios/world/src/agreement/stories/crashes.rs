@@ -45,7 +45,7 @@ pub(super) const STORIES: &[Story] = &[
         name: "power",
         sentence: "All servers lose power at once, again and again, in the middle of everything.",
         ending: Ending::Sound,
-        play: power,
+        play: |seed| power(seed).play_and_heal(4 * SECOND, MINUTE),
     },
     Story {
         name: "crashes after votes",
@@ -80,7 +80,7 @@ fn storm(name: &'static str, seed: Seed) -> Scenario {
 }
 
 /// A world in which one vote in fifty is the last that its server says for a while.
-pub(super) fn after_votes(name: &'static str, seed: Seed) -> Scenario {
+pub(in crate::agreement) fn after_votes(name: &'static str, seed: Seed) -> Scenario {
     let mut scenario = Scenario::new(name, seed).under(lossy());
     scenario.conditions.sync = Span::ms(0, 6);
     scenario.dies_after_vote_ppm = 20_000;
@@ -126,7 +126,8 @@ fn everything(seed: Seed) -> Outcome {
     scenario.play_and_heal(3 * SECOND, MINUTE)
 }
 
-fn power(seed: Seed) -> Outcome {
+/// A world in which all servers lose power at once, again and again, for four seconds.
+pub(in crate::agreement) fn power(seed: Seed) -> Scenario {
     let mut scenario = Scenario::new("power", seed);
     scenario.conditions.links.delay = Span::ms(1, 30);
     scenario.conditions.sync = Span::ms(1, 6);
@@ -146,7 +147,7 @@ fn power(seed: Seed) -> Outcome {
             },
         ));
     }
-    scenario.play_and_heal(4 * SECOND, MINUTE)
+    scenario
 }
 
 /// A world in which one process dies at every possible point.

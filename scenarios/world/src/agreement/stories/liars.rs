@@ -47,6 +47,12 @@ pub(super) const STORIES: &[Story] = &[
     ),
     lie!("two votes", "One of four votes for a turn here and for nothing there.", Deed::TwoVotes),
     lie!("mute", "One of four says nothing.", Deed::Mute),
+    lie!("a censor", "One of four leaves all acts out of its turns.", Deed::Censor),
+    lie!("another root", "One of four states a root that nobody has.", Deed::WrongRoot),
+    lie!("another time", "One of four states times that no clock shows.", Deed::WrongTime),
+    lie!("a replayer", "One of four says old things again, all the time.", Deed::Replay),
+    lie!("garbage", "One of four turns bits of what it says.", Deed::Garbage),
+    lie!("oversize", "One of four says things that are longer than any may be.", Deed::Oversize),
     Story {
         name: "unequal power",
         sentence: "Five servers with 5, 4, 3, 2 and 1 votes, of which the one with 4 lies.",
@@ -85,7 +91,7 @@ pub(super) const STORIES: &[Story] = &[
 ];
 
 /// A world with the last of four servers lying.
-fn lie(name: &'static str, seed: Seed, deed: Deed) -> Scenario {
+pub(in crate::agreement) fn lie(name: &'static str, seed: Seed, deed: Deed) -> Scenario {
     let mut scenario = Scenario::new(name, seed);
     scenario.conditions.links.delay = Span::ms(1, 30);
     scenario.liars = vec![(3, deed)];

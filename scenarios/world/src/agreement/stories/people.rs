@@ -8,7 +8,7 @@ use metatopia_types::{Act, Contact, Height, SetChange};
 
 use super::weather::lossy;
 use super::{Ending, Story};
-use crate::agreement::oracle::Wrong;
+use crate::agreement::oracle::Law;
 use crate::agreement::{Outcome, Scenario, Seed, Stage};
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;
@@ -98,7 +98,7 @@ impl Crowd {
             self.stage.world.run_until(pause);
         }
         let what = || format!("server {seat} was to vote: {votes}");
-        self.stage.world.cluster.oracle.blame(Some(seat), Wrong::Stuck, what);
+        self.stage.world.cluster.oracle.blame(Some(seat), Law::Stuck, what);
     }
 
     /// A server starts from what another proves, follows, is named a standby, says that it is
@@ -203,7 +203,7 @@ fn follower(seed: Seed) -> Outcome {
     let votes = crowd.stage.world.cluster.oracle.voted_since(4, Duration::ZERO);
     if !votes.is_empty() {
         let what = || format!("a follower votes at {votes:?}");
-        crowd.stage.world.cluster.oracle.blame(Some(4), Wrong::Outsider, what);
+        crowd.stage.world.cluster.oracle.blame(Some(4), Law::Outsider, what);
     }
     crowd.finish()
 }

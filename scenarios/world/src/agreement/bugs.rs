@@ -1,0 +1,256 @@
+//! The bug bank: servers that break one rule, and the law by which each must be found.
+//!
+//! A world that sees nothing wrong proves nothing unless it would have seen it. Each bug is one line
+//! at the place where the rule is kept, switched on only here; each is found by its own law, within
+//! a number of seeds, and the same worlds without the bug break no law.
+
+use std::time::Duration;
+
+use metatopia_consensus::Controls;
+
+use super::ambush::Ambush;
+use super::oracle::Law;
+use super::outcome::Outcome;
+use super::scenario::{Scenario, Seed};
+use super::setting::Flaw;
+use super::stories::{Story, after_votes, lie, power, stormy};
+use super::swarm::Swarm;
+use super::villain::Deed;
+use crate::chance::{Dice, Span};
+use crate::cluster::Order;
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// How long the worlds of the swarm live in which a bug is looked for.
+const SPAN: Duration = Duration::from_secs(40);
+
+/// Where a bug is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// In the agreement that all servers run.
+    Agreement,
+    /// In the small application that stands in for the sim here.
+    Application,
+}
+
+/// What is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Agreement(Controls),
+    Application(Flaw),
+}
+
+/// A rule that is broken.
+#[derive(Debug, Clone, Copy)]
+pub struct Bug {
+    /// Its name, in words joined by `-`.
+    pub name: &'static str,
+    /// The law that it must be found by.
+    pub law: Law,
+    rule: Rule,
+    play: fn(Seed, Broken) -> Outcome,
+}
+
+/// The rule that a world breaks; nothing in a clean world.
+#[derive(Debug, Clone, Copy, Default)]
+struct Broken {
+    controls: Controls,
+    flaw: Option<Flaw>,
+}
+
+impl Broken {
+    fn in_scenario(self, mut scenario: Scenario) -> Scenario {
+        (scenario.controls, scenario.flaw) = (self.controls, self.flaw);
+        scenario
+    }
+}
+
+impl Bug {
+    /// Where it is.
+    #[must_use]
+    pub const fn site(&self) -> Site {
+        match self.rule {
+            Rule::Agreement(_) => Site::Agreement,
+            Rule::Application(_) => Site::Application,
+        }
+    }
+
+    /// Plays the world of a seed with the bug.
+    #[must_use]
+    pub fn play(&self, seed: Seed) -> Outcome {
+        (self.play)(
+            seed,
+            match self.rule {
+                Rule::Agreement(controls) => Broken { controls, flaw: None },
+                Rule::Application(flaw) => {
+                    Broken { controls: Controls::default(), flaw: Some(flaw) }
+                }
+            },
+        )
+    }
+
+    /// Plays the same world without it.
+    #[must_use]
+    pub fn play_clean(&self, seed: Seed) -> Outcome {
+        (self.play)(seed, Broken::default())
+    }
+
+    /// Looks for it: in which of the first `budget` seeds its law is broken for the first time.
+    #[must_use]
+    pub fn find(&self, budget: u64) -> Option<u64> {
+        (0..budget).find(|seed| self.play((*seed).into()).shows(self.law))
+    }
+}
+
+/// A world in which the oracle must complain whatever the code is: else it is blind.
+#[must_use]
+pub fn canary() -> Story {
+    super::stories::story("canary")
+}
+
+macro_rules! agreement {
+    ($($rule:ident),+) => {
+        Rule::Agreement(Controls { $($rule: true,)+ ..CLEAN })
+    };
+}
+
+const CLEAN: Controls = Controls {
+    no_barrier: false,
+    turns_not_logged: false,
+    eager_replay: false,
+    no_index: false,
+    no_promises: false,
+    small_quorum: false,
+    lock_ignored: false,
+    lock_not_logged: false,
+    votes_not_logged: false,
+    early_receipts: false,
+    no_help: false,
+    stale_set: false,
+    time_judged_again: false,
+    timers_lost: false,
+    evidence_ignored: false,
+};
+
+const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Outcome) -> Bug {
+    Bug { name, law, rule, play }
+}
+
+/// All bugs.
+pub const BUGS: &[Bug] = &[
+    bug("quorum-too-small", Law::Certificate, agreement!(small_quorum), in_storm),
+    bug("lock-ignored", Law::Lock, agreement!(lock_ignored), in_ambush),
+    bug("lock-not-persisted", Law::Lock, agreement!(lock_not_logged), in_deadly_ambush),
+    bug("vote-not-persisted", Law::NotDurable, agreement!(votes_not_logged), in_storm),
+    bug("send-before-sync", Law::NotDurable, agreement!(no_barrier), in_storm),
+    bug(
+        "turn-not-persisted-before-prevote",
+        Law::UnseenTurn,
+        agreement!(turns_not_logged),
+        in_storm,
+    ),
+    bug("certificate-not-served-to-laggards", Law::LateTurn, agreement!(no_help), in_swarm),
+    bug("lane-window-off-by-one", Law::Twice, Rule::Application(Flaw::LaneOffByOne), in_swarm),
+    bug("hash-over-unordered-data", Law::Root, Rule::Application(Flaw::Unordered), in_swarm),
+    bug("limit-per-server", Law::Root, Rule::Application(Flaw::LimitPerServer), in_swarm),
+    bug("merged-in-arrival-order", Law::Root, Rule::Application(Flaw::ArrivalOrder), in_swarm),
+    bug("snapshot-leaf-missing", Law::Restored, Rule::Application(Flaw::LeafMissing), in_swarm),
+    bug("stale-validator-set", Law::Certificate, agreement!(stale_set), in_swarm),
+    bug(
+        "time-checked-on-a-re-proposal",
+        Law::Stuck,
+        agreement!(time_judged_again),
+        with_a_slow_clock,
+    ),
+    bug(
+        "rotation-from-a-certificates-round",
+        Law::Root,
+        Rule::Application(Flaw::CertificateRound),
+        in_rain,
+    ),
+    bug("receipt-before-durability", Law::NotDurable, agreement!(early_receipts), in_storm),
+    bug("restored-timers-lost", Law::Stuck, agreement!(timers_lost), after_power_losses),
+    bug("apply-not-total", Law::LateTurn, Rule::Application(Flaw::NotTotal), in_swarm),
+    bug("evidence-ignored", Law::Impunity, agreement!(evidence_ignored), with_two_turns),
+];
+
+/// Crashes, lost frames, power losses.
+fn in_storm(seed: Seed, broken: Broken) -> Outcome {
+    broken.in_scenario(stormy("a bug in a storm", seed)).play_and_heal(2 * SECOND, MINUTE)
+}
+
+/// A third of all frames are lost, so that servers decide in different rounds.
+fn in_rain(seed: Seed, broken: Broken) -> Outcome {
+    let mut scenario = broken.in_scenario(Scenario::new("a bug in the rain", seed));
+    scenario.conditions.links.delay = Span::ms(1, 20);
+    scenario.conditions.links.loss_ppm = 330_000;
+    scenario.play(60, 10 * MINUTE)
+}
+
+/// The world of the swarm.
+fn in_swarm(seed: Seed, broken: Broken) -> Outcome {
+    let Broken { controls, flaw } = broken;
+    Swarm { controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome
+}
+
+/// Some are locked on a turn of which the others saw no quorum, again and again.
+fn ambushed(seed: Seed) -> Scenario {
+    let mut dice = Dice::new(seed.number, "ambush for a bug");
+    let mut scenario = Scenario::new("a bug in an ambush", seed);
+    scenario.conditions.links.delay = Span::ms(1, 20);
+    let cut_for = dice.within(Span::ms(10, 600));
+    scenario.ambush = Some(Ambush::new(3..=30, vec![0, 1], 3, cut_for).in_rounds(2));
+    scenario
+}
+
+fn in_ambush(seed: Seed, broken: Broken) -> Outcome {
+    let mut stage = broken.in_scenario(ambushed(seed)).stage();
+    stage.run_to_top(30, 12 * SECOND);
+    stage.heal();
+    stage.go_on(5, MINUTE);
+    stage.finish()
+}
+
+/// The same, with servers that die right after a vote.
+fn in_deadly_ambush(seed: Seed, broken: Broken) -> Outcome {
+    let mut scenario = broken.in_scenario(ambushed(seed));
+    scenario.dies_after_vote_ppm = after_votes("a bug", seed).dies_after_vote_ppm * 5;
+    let mut stage = scenario.stage();
+    stage.run_to_top(30, 12 * SECOND);
+    stage.heal();
+    stage.go_on(5, MINUTE);
+    stage.finish()
+}
+
+/// One clock is an hour behind; two servers are locked on a turn; the fourth dies and stays away.
+/// So the one with the slow clock must take the turn when it is proposed again.
+fn with_a_slow_clock(seed: Seed, broken: Broken) -> Outcome {
+    let mut scenario = broken.in_scenario(Scenario::new("a bug and a slow clock", seed));
+    scenario.turn_length = 50;
+    scenario.no_demotion = true;
+    scenario.conditions.links.delay = Span::ms(1, 10);
+    scenario.orders = vec![(Duration::ZERO, Order::SetClock(3, -3_600_000))];
+    let first = 4 + seed.number % 20;
+    let ambush = Ambush::new(first..=first + 20, vec![0, 1], 3, Duration::from_millis(100));
+    scenario.ambush = Some(ambush);
+    let mut stage = scenario.stage();
+    let sprung = |ambush: &Option<Ambush>| ambush.as_ref().is_some_and(|a| a.sprung() > 0);
+    stage.world.run_while(20 * SECOND, |world| !sprung(&world.cluster.ambush));
+    stage.world.plan(stage.world.now(), Order::Kill(2));
+    let later = stage.world.now() + Duration::from_millis(200);
+    stage.world.run_until(later);
+    stage.heal();
+    stage.go_on(5, MINUTE);
+    stage.finish()
+}
+
+/// All servers lose power at once, again and again.
+fn after_power_losses(seed: Seed, broken: Broken) -> Outcome {
+    broken.in_scenario(power(seed)).play_and_heal(4 * SECOND, MINUTE)
+}
+
+/// A liar proposes two turns, and votes for both.
+fn with_two_turns(seed: Seed, broken: Broken) -> Outcome {
+    broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE)
+}

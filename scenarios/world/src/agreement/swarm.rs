@@ -1,0 +1,94 @@
+//! The swarm: worlds whose faults are drawn from a seed, class by class.
+//!
+//! For each seed every class of faults is absent with a probability of one third, so that some
+//! worlds have only a few, and a fault that another one would hide comes out. A run has two phases:
+//! first the faults, while only safety counts; then they stop, and the world must go on, in time.
+
+mod calm;
+mod plan;
+mod run;
+mod shrink;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use metatopia_consensus::Controls;
+
+use super::outcome::Outcome;
+use super::scenario::Seed;
+use super::setting::Flaw;
+use crate::class::Class;
+pub use calm::Recovery;
+pub use plan::{Moment, Plan};
+use run::Run;
+pub use shrink::shrink;
+
+/// One world of the swarm: a seed, and what a shorter retelling leaves out of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Swarm {
+    /// Decides everything else.
+    pub seed: Seed,
+    /// How long the world lives.
+    pub span: Duration,
+    /// Classes of faults that do not happen, though the seed drew them.
+    pub without: BTreeSet<Class>,
+    /// Faults begin here.
+    pub from: Duration,
+    /// Faults end here, instead of after four fifths of the span.
+    pub until: Option<Duration>,
+    /// Rules that all servers break.
+    pub controls: Controls,
+    /// What is wrong with the application of all servers.
+    pub flaw: Option<Flaw>,
+}
+
+impl Swarm {
+    /// The whole world of a seed.
+    #[must_use]
+    pub fn new(seed: Seed, span: Duration) -> Self {
+        Self {
+            seed,
+            span,
+            without: BTreeSet::new(),
+            from: Duration::ZERO,
+            until: None,
+            controls: Controls::default(),
+            flaw: None,
+        }
+    }
+
+    /// When the faults stop.
+    #[must_use]
+    pub fn calm_from(&self) -> Duration {
+        self.until.unwrap_or(self.span * 4 / 5).min(self.span)
+    }
+
+    /// What the seed stands for.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        Plan::draw(self)
+    }
+
+    /// Plays it. It ends with the first law that is broken, or with its time.
+    #[must_use]
+    pub fn play(&self) -> Played {
+        Run::new(self).play()
+    }
+}
+
+/// A world of the swarm after it was played.
+#[derive(Debug)]
+pub struct Played {
+    /// What happened, what was broken, and how often which fault fired.
+    pub outcome: Outcome,
+    /// How it went on after the faults; none if it did not come to that.
+    pub recovery: Option<Recovery>,
+}
+
+impl Played {
+    /// No law was broken.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.outcome.faults.is_empty()
+    }
+}

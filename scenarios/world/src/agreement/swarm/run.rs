@@ -1,0 +1,375 @@
+//! Plays a plan: the faults, then the calm after them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{Folder, ReadDisk as _};
+use metatopia_types::{Act, Contact, Height, Look, SetChange, SignedEnvelope};
+
+use super::plan::{Moment, Plan};
+use super::{Played, Swarm, calm};
+use crate::agreement::oracle::Law;
+use crate::agreement::{Server, Stage};
+use crate::chance::{Dice, Span};
+use crate::class::Class;
+use crate::cluster::Order;
+use crate::conditions::Conditions;
+use crate::world::World;
+
+/// Between two looks at what people want: an act of a player, and a step of a change of members.
+const TICK: Duration = Duration::from_millis(500);
+
+/// A state is read again and compared after so many turns.
+const COMPARE_EVERY: u64 = 400;
+
+/// Bytes that a misdirected or a lost write takes with it.
+const SECTOR: usize = 64;
+
+/// Players that submit acts.
+const PLAYERS: u64 = 3;
+
+/// A change of the members that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Promote(usize),
+    Remove(usize),
+}
+
+/// A plan while it is played.
+pub(super) struct Run {
+    pub(super) plan: Plan,
+    pub(super) stage: Stage,
+    dice: Dice,
+    acts: u64,
+    moments: std::vec::IntoIter<(Duration, Moment)>,
+    changes: Vec<Change>,
+    /// Who starts from what others prove, as soon as somebody can prove something: with its old
+    /// key, or for the first time.
+    joining: Vec<(usize, bool)>,
+    /// Whose disk was damaged last.
+    damaged: Option<usize>,
+    compared: u64,
+}
+
+impl Run {
+    pub(super) fn new(swarm: &Swarm) -> Self {
+        let plan = swarm.plan();
+        let mut stage = plan.scenario.stage();
+        if plan.scenario.conditions.clocks.iter().any(|(_, rate)| *rate != 0) {
+            stage.world.note_fault(Class::ClockRate);
+        }
+        if !plan.from.is_zero() {
+            let clocks = plan.scenario.conditions.clocks.clone();
+            stage.world.set_conditions(Conditions { clocks, ..Conditions::calm(5) });
+        }
+        let moments = plan.moments.clone().into_iter();
+        Self {
+            dice: Dice::new(swarm.seed.number, "workload"),
+            plan,
+            stage,
+            acts: 0,
+            moments,
+            changes: Vec::new(),
+            joining: Vec::new(),
+            damaged: None,
+            compared: 0,
+        }
+    }
+
+    pub(super) fn play(mut self) -> Played {
+        self.storm();
+        let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
+        self.compare_all();
+        Played { outcome: self.stage.finish(), recovery }
+    }
+
+    pub(super) fn is_sound(&self) -> bool {
+        self.stage.world.cluster.oracle.faults().is_empty()
+    }
+
+    /// Plays until the faults stop, or a law is broken.
+    fn storm(&mut self) {
+        let mut begun = self.plan.from.is_zero();
+        while self.is_sound() && self.stage.world.now() < self.plan.calm_from {
+            let now = self.stage.world.now();
+            if !begun && now >= self.plan.from {
+                self.stage.world.set_conditions(self.plan.scenario.conditions.clone());
+                begun = true;
+            }
+            let next = self.moments.as_slice().first().map(|(at, _)| *at);
+            let next = next.unwrap_or(self.plan.calm_from).min(now + TICK).max(now);
+            let next = if begun { next } else { next.min(self.plan.from) };
+            self.run_until(next.min(self.plan.calm_from));
+            while self.moments.as_slice().first().is_some_and(|(at, _)| *at <= next) {
+                if let Some((_, moment)) = self.moments.next() {
+                    self.carry_out(moment);
+                }
+            }
+            if self.stage.world.now() >= now + TICK {
+                self.tick();
+            }
+        }
+    }
+
+    /// Plays until a moment, or until a law is broken.
+    pub(super) fn run_until(&mut self, until: Duration) {
+        self.stage.world.run_while(until, |world| world.cluster.oracle.faults().is_empty());
+    }
+
+    /// What people do again and again.
+    pub(super) fn tick(&mut self) {
+        let (now, founders) = (self.stage.world.now(), self.plan.scenario.founders);
+        let seat = self.dice.index(founders);
+        for _ in 0..1 + self.dice.below(3) {
+            let act = self.next_act();
+            self.stage.world.request(now, seat, act.clone());
+            // A client that hears nothing asks another server with the same bytes.
+            if self.dice.below(3) == 0 {
+                let later = now + self.dice.within(Span::ms(0, 300));
+                self.stage.world.request(later, self.dice.index(founders), act);
+            }
+        }
+        self.join_some();
+        if let Some(change) = self.changes.first().copied()
+            && self.pursue(change)
+        {
+            self.changes.remove(0);
+            self.stage.world.note_fault(Class::SetChange);
+        }
+        if self.stage.top() >= self.compared + COMPARE_EVERY {
+            self.compared = self.stage.top();
+            let seat = self.dice.index(self.plan.scenario.founders);
+            self.compare(seat);
+        }
+    }
+
+    /// A new act of a player, valid for as long as an act may be.
+    pub(super) fn next_act(&mut self) -> SignedEnvelope {
+        self.acts += 1;
+        let color = u32::try_from(self.acts).unwrap_or(u32::MAX);
+        let act = Act::SetLook(Look { color, ..Look::default() });
+        let last_valid = Height(self.stage.top() + 900);
+        self.stage.setting().act(self.acts % PLAYERS, self.acts, last_valid, act)
+    }
+
+    fn carry_out(&mut self, moment: Moment) {
+        match moment {
+            Moment::CutLeader(span) => self.cut_leader(span),
+            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
+            Moment::Join(seat) => self.begin_join(seat),
+            Moment::Promote(seat) => {
+                self.begin_join(seat);
+                self.changes.push(Change::Promote(seat));
+            }
+            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
+        }
+    }
+
+    fn begin_join(&mut self, seat: usize) {
+        let known = self.joining.iter().any(|(other, _)| *other == seat);
+        if !known && !self.stage.world.cluster.starts.contains_key(&seat) {
+            self.joining.push((seat, true));
+        }
+    }
+
+    fn cut_leader(&mut self, span: Duration) {
+        let Some(leader) = self.stage.leader().and_then(|seat| self.stage.world.server(seat))
+        else {
+            return;
+        };
+        let proposer = leader.agreement().proposer();
+        let setting = self.stage.setting();
+        let seats = 0..self.stage.world.seats();
+        let seat = seats.into_iter().find(|seat| Some(setting.name(*seat)) == proposer);
+        if let Some(seat) = seat {
+            let now = self.stage.world.now();
+            self.stage.world.plan(now, Order::SplitFor(Class::LeaderCut, vec![seat]));
+            self.stage.world.plan(now + span, Order::Mend(Class::LeaderCut));
+        }
+    }
+
+    /// Starts those who wait for a proof, if somebody can give one.
+    pub(super) fn join_some(&mut self) {
+        for (seat, fresh_key) in std::mem::take(&mut self.joining) {
+            if self.stage.leader().is_none() || self.stage.join(seat, fresh_key).is_err() {
+                self.joining.push((seat, fresh_key));
+                continue;
+            }
+            self.stage.world.note_fault(Class::Joiner);
+        }
+    }
+
+    /// The servers that others must do without: liars, and one that lost its log.
+    fn unreliable(&self) -> usize {
+        let scenario = &self.plan.scenario;
+        scenario.liars.len() + scenario.copies.len() + usize::from(self.damaged.is_some())
+    }
+
+    /// How many vote, as far as decided turns say.
+    pub(super) fn members(&self) -> usize {
+        let leader = self.stage.leader().and_then(|seat| self.stage.world.server(seat));
+        let founders = self.plan.scenario.founders;
+        leader.map_or(founders, |server| server.ledger().state().roster.members().len())
+    }
+
+    /// Says what a change of members needs, again and again. Returns whether it has come about.
+    fn pursue(&mut self, change: Change) -> bool {
+        let Some(leader) = self.stage.leader().and_then(|seat| self.stage.world.server(seat))
+        else {
+            return false;
+        };
+        let setting = Arc::clone(self.stage.setting());
+        let members = leader.ledger().state().roster.members();
+        match change {
+            Change::Promote(seat) => {
+                let (key, contact) = (setting.name(seat), Contact::default());
+                if members.contains_key(&key) {
+                    return true;
+                }
+                let state = self.stage.world.server(seat).map(|server| server.ledger().state());
+                let known = state.and_then(|state| state.roots.last_key_value());
+                let ready = known.map(|(height, root)| Act::Ready { height: *height, root: *root });
+                let add = Act::SetChange(SetChange::Add { key, contact });
+                self.stage.submit_everywhere(&*setting.admin, add);
+                if let Some(ready) = ready {
+                    self.stage.submit_everywhere(&*setting.keys[seat], ready);
+                }
+                false
+            }
+            Change::Remove(seat) => {
+                let key = setting.name(seat);
+                // Who is left must bear all liars, and one more server that has lost its log.
+                let bears = (members.len() - 1).saturating_sub(1) / 3;
+                let spare = usize::from(self.may_damage());
+                let may = members.len() > 4 && bears >= self.unreliable().max(1) + spare - 1;
+                if !members.contains_key(&key) || !may {
+                    return true;
+                }
+                let remove = Act::SetChange(SetChange::Remove { key });
+                self.stage.submit_everywhere(&*setting.admin, remove);
+                false
+            }
+        }
+    }
+
+    fn may_damage(&self) -> bool {
+        [Class::BitFlip, Class::LostWrite, Class::MisdirectedWrite]
+            .iter()
+            .any(|class| self.plan.classes.contains(class))
+    }
+
+    /// Damages the log of one server where it had been durable, if the others can do without it.
+    fn damage(&mut self, seat: usize, class: Class, place: u64) {
+        if let Some(other) = self.damaged {
+            let recovered = self.stage.world.server(other).is_some_and(is_voting);
+            if !recovered || self.joining.iter().any(|(joining, _)| *joining == other) {
+                return;
+            }
+            self.damaged = None;
+        }
+        let bears = (self.members() - 1) / 3;
+        let honest = self.stage.world.cluster.oracle.is_honest(seat);
+        let runs = self.stage.world.server(seat).is_some_and(is_voting);
+        if !honest || !runs || self.unreliable() >= bears {
+            return;
+        }
+        let now = self.stage.world.now();
+        self.stage.world.plan(now, Order::Kill(seat));
+        self.run_until(now);
+        let disk = self.stage.world.disk_mut(seat);
+        let harmed = harm(disk, class, place);
+        if harmed {
+            self.stage.world.note_fault(class);
+            self.stage.world.cluster.may_halt = vec![seat];
+        }
+        self.stage.world.plan(now, Order::Start(seat));
+        self.run_until(now);
+        self.stage.world.cluster.may_halt.clear();
+        if !harmed {
+            return;
+        }
+        if self.stage.world.server(seat).is_some() {
+            let what = || format!("{class} at {place:x} in the log, and it starts");
+            self.stage.world.cluster.oracle.blame(Some(seat), Law::Damage, what);
+            return;
+        }
+        // What the operator does: the log goes away, and the server asks before it votes.
+        self.damaged = Some(seat);
+        self.stage.lose_disk(seat);
+        self.joining.push((seat, false));
+        self.join_some();
+    }
+
+    fn compare_all(&mut self) {
+        for seat in 0..self.stage.world.seats() {
+            self.compare(seat);
+        }
+    }
+
+    /// Starts a second server from what is durable on the disk of one, and compares their states.
+    fn compare(&mut self, seat: usize) {
+        let honest = self.stage.world.cluster.oracle.is_honest(seat);
+        if honest
+            && self.stage.world.server(seat).is_some()
+            && let Err(what) = self.stage.read_again(seat)
+        {
+            self.stage.world.cluster.oracle.blame(Some(seat), Law::Restored, || what);
+        }
+    }
+
+    /// Who is behind the furthest by more than a few turns, of those who run or shall run.
+    pub(super) fn behind(&self) -> Vec<usize> {
+        let top = self.stage.top();
+        let world: &World<_> = &self.stage.world;
+        let counts = |seat: &usize| world.cluster.oracle.is_honest(*seat) && world.is_wanted(*seat);
+        let is_behind = |seat: &usize| {
+            world.server(*seat).is_none_or(|server| server.height().0 + calm::NEAR < top)
+        };
+        (0..world.seats()).filter(counts).filter(is_behind).collect()
+    }
+}
+
+fn is_voting(server: &Server) -> bool {
+    server.agreement().is_voting()
+}
+
+/// Changes what is on a disk, well before the end of the log: a last record that is damaged looks
+/// like one that a crash tore, so that is a fault of another kind. Returns whether it did.
+fn harm(disk: &mut MemoryDisk, class: Class, place: u64) -> bool {
+    let Ok(files) = disk.list(Folder::Log) else {
+        return false;
+    };
+    let count = u64::try_from(files.len()).unwrap_or(u64::MAX).max(1);
+    let at = usize::try_from(place % count).unwrap_or(0);
+    let Some(file) = files.get(at).copied() else {
+        return false;
+    };
+    let Some(old) = disk.bytes(file).map(<[u8]>::to_vec) else {
+        return false;
+    };
+    let last = at + 1 == files.len();
+    let end = if last { old.len() / 2 } else { old.len() };
+    if end < 4 * SECTOR {
+        return false;
+    }
+    let within = |bound: usize| Dice::new(place, class.name()).index(bound);
+    if class == Class::BitFlip {
+        return disk.flip(file, u64::try_from(within(end * 8)).unwrap_or(0));
+    }
+    let sectors = end / SECTOR;
+    let to = within(sectors) * SECTOR;
+    let mut new = old.clone();
+    if class == Class::LostWrite {
+        new[to..to + SECTOR].fill(0);
+    } else {
+        let from = (to + SECTOR) % (sectors * SECTOR);
+        let (from, to) = (from..from + SECTOR, to);
+        new.copy_within(from, to);
+    }
+    let harmed = new != old;
+    if harmed {
+        disk.replace(file, new);
+    }
+    harmed
+}

@@ -1,0 +1,174 @@
+//! Classes of faults, and how often each of them really happened.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+macro_rules! classes {
+    ($($(#[doc = $doc:literal])+ $class:ident => $name:literal,)+) => {
+        /// A class of faults. What a world planned proves nothing; what [`Fired`] counts happened.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Class {
+            $($(#[doc = $doc])+ $class,)+
+        }
+
+        impl Class {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$class,)+];
+
+            /// Its name, in words joined by `-`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$class => $name,)+
+                }
+            }
+        }
+    };
+}
+
+classes! {
+    /// A frame vanishes.
+    Drop => "drop",
+    /// A frame arrives twice.
+    Duplicate => "duplicate",
+    /// A frame takes longer than the fastest.
+    Delay => "delay",
+    /// All frames of one directed link are held up for seconds.
+    Clog => "clog",
+    /// A frame overtakes an earlier one.
+    Reorder => "reorder",
+    /// A frame between two groups is lost.
+    Split => "split",
+    /// A frame of one direction is lost.
+    OneWay => "one-way",
+    /// A frame is lost on a link that comes and goes.
+    Flapping => "flapping",
+    /// A frame of or to a server that was cut off while it was its turn to propose.
+    LeaderCut => "leader-cut",
+    /// A process dies at any time.
+    Crash => "crash",
+    /// A process dies right after a write.
+    CrashAtWrite => "crash-at-write",
+    /// A process dies right after a message left for one peer, and for no other.
+    CrashAtSend => "crash-at-send",
+    /// All processes die at once.
+    PowerLoss => "power-loss",
+    /// All that was not synced is gone.
+    LostTail => "lost-tail",
+    /// Some of what was not synced is gone.
+    TornTail => "torn-tail",
+    /// A write that was synced never reached the disk.
+    LostWrite => "lost-write",
+    /// The medium turns one bit.
+    BitFlip => "bit-flip",
+    /// A write lands on other bytes than it was for.
+    MisdirectedWrite => "misdirected-write",
+    /// There is no room.
+    DiskFull => "disk-full",
+    /// A write or a sync fails.
+    IoError => "io-error",
+    /// Clocks run up to a tenth too fast or too slow.
+    ClockRate => "clock-rate",
+    /// Somebody sets a wall clock, up to an hour.
+    ClockJump => "clock-jump",
+    /// Applying a turn takes long.
+    SlowApply => "slow-apply",
+    /// A process stands still, and goes on.
+    Pause => "pause",
+    /// A liar says nothing.
+    Mute => "mute",
+    /// A liar says two things in one place.
+    Equivocator => "equivocator",
+    /// A liar leaves acts out of its turns.
+    Censor => "censor",
+    /// A liar states another root.
+    HashLiar => "hash-liar",
+    /// A liar keeps turns, or parts of them, to itself.
+    Withholder => "withholder",
+    /// A liar says again what was said before.
+    Replayer => "replayer",
+    /// A liar sends frames with turned bits.
+    Garbage => "garbage",
+    /// A liar sends frames that are longer than any may be.
+    Oversize => "oversize",
+    /// A liar states times that no clock shows, or a later round than there was.
+    TimeLiar => "time-liar",
+    /// A liar breaks the other rules for turns.
+    VoidTurns => "void-turns",
+    /// Two copies of one server run at once.
+    Twin => "twin",
+    /// A member is added or removed.
+    SetChange => "set-change",
+    /// A server starts from a state that others prove.
+    Joiner => "joiner",
+}
+
+impl Class {
+    /// Classes of servers that lie: each takes one of the `f` that a world bears.
+    pub const LIARS: &[Self] = &[
+        Self::Mute,
+        Self::Equivocator,
+        Self::Censor,
+        Self::HashLiar,
+        Self::Withholder,
+        Self::Replayer,
+        Self::Garbage,
+        Self::Oversize,
+        Self::TimeLiar,
+        Self::VoidTurns,
+        Self::Twin,
+    ];
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How often which class of faults happened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fired(BTreeMap<Class, u64>);
+
+impl Fired {
+    /// It happened.
+    pub fn note(&mut self, class: Class) {
+        *self.0.entry(class).or_default() += 1;
+    }
+
+    /// All of another count happened as well.
+    pub fn add(&mut self, other: &Self) {
+        for (class, times) in &other.0 {
+            *self.0.entry(*class).or_default() += times;
+        }
+    }
+
+    /// How often it happened.
+    #[must_use]
+    pub fn times(&self, class: Class) -> u64 {
+        self.0.get(&class).copied().unwrap_or(0)
+    }
+
+    /// Classes of which nothing happened.
+    #[must_use]
+    pub fn never(&self) -> Vec<Class> {
+        Class::ALL.iter().filter(|class| self.times(**class) == 0).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Class, Fired};
+
+    #[test]
+    fn what_did_not_happen_is_named() {
+        let (mut one, mut both) = (Fired::default(), Fired::default());
+        one.note(Class::Clog);
+        both.note(Class::Drop);
+        both.add(&one);
+
+        assert_eq!(both.never().len(), Class::ALL.len() - 2);
+        assert!(!both.never().contains(&Class::Clog));
+        assert_eq!(both.times(Class::Clog), 1);
+    }
+}

@@ -1,0 +1,67 @@
+//! The command line: what is played, and how it ended.
+
+mod bugbank;
+mod campaign;
+mod replay;
+mod report;
+mod span;
+mod swarm;
+mod twins;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Plays clusters of servers against faults in a simulated world, and holds them to their laws.
+///
+/// Everything follows from a seed: the same seed is the same history, on every machine. A whole
+/// cluster lives in one thread, with virtual clocks, a virtual network and virtual disks, so an hour
+/// of its time takes much less of yours.
+#[derive(Debug, Parser)]
+#[command(name = "metatopia-world", version, after_help = ENDS)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const ENDS: &str = "Ends with:
+  0  all laws held
+  1  a law was broken, or a class of faults never happened in 100 seeds or more
+  2  usage: the command line is wrong";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Plays worlds with faults drawn from their seeds, class by class
+    Swarm(swarm::Arguments),
+    /// Plays schedules of a server that runs twice, with every leader and partition
+    Twins(twins::Arguments),
+    /// Breaks one rule after the other, and sees whether the world notices
+    Bugbank(bugbank::Arguments),
+    /// Tells the world of one seed, and what it stands for
+    Replay(replay::Arguments),
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All laws held.
+    Sound,
+    /// One did not, or the run proves nothing.
+    Broken,
+    /// The command line names something that is not there.
+    Usage,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let exit = match Arguments::parse().command {
+        Command::Swarm(arguments) => swarm::run(&arguments),
+        Command::Twins(arguments) => twins::run(&arguments),
+        Command::Bugbank(arguments) => bugbank::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+    };
+    match exit {
+        Exit::Sound => ExitCode::SUCCESS,
+        Exit::Broken => ExitCode::FAILURE,
+        Exit::Usage => ExitCode::from(2),
+    }
+}

@@ -1,0 +1,148 @@
+//! `bugbank`: would the world see it?
+
+use clap::Args;
+use metatopia_world::agreement::bugs::{self, BUGS, Bug, Site};
+use metatopia_world::agreement::stories::Ending;
+use serde::Serialize;
+
+use super::Exit;
+use super::campaign::{self, Progress};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// In how many seeds each bug is looked for
+    #[arg(long, default_value_t = 5_000)]
+    budget: u64,
+    /// Only the bug of this name; may be given again
+    #[arg(long, value_name = "NAME")]
+    bug: Vec<String>,
+    /// Bugs looked for at once [default: one per core]
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// One JSON object per bug, and one for all
+    #[arg(long)]
+    json: bool,
+}
+
+/// One line of `bugbank --json`.
+#[derive(Debug, Serialize)]
+struct Found {
+    bug: &'static str,
+    law: &'static str,
+    found: bool,
+    /// Worlds until its law was broken; all that were played if it was not.
+    seeds: u64,
+    site: &'static str,
+    /// Laws that the same worlds broke without the bug.
+    clean_violations: u64,
+    /// The first world, by its panic instead of by a law.
+    panicked: bool,
+}
+
+/// The last line of `bugbank --json`.
+#[derive(Debug, Serialize)]
+struct Summary {
+    bugs: usize,
+    found: usize,
+    median_seeds: u64,
+    most_seeds: u64,
+    canary: bool,
+    clean_violations: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let chosen =
+        |bug: &&Bug| arguments.bug.is_empty() || arguments.bug.iter().any(|name| name == bug.name);
+    let bugs: Vec<&Bug> = BUGS.iter().filter(chosen).collect();
+    if let Some(name) = arguments.bug.iter().find(|name| BUGS.iter().all(|b| b.name != **name)) {
+        eprintln!("there is no bug {name}; there are");
+        BUGS.iter().for_each(|bug| eprintln!("  {}", bug.name));
+        return Exit::Usage;
+    }
+    let canary = canary_fails();
+    let mut progress = Progress::new();
+    let mut all: Vec<(u64, Found)> = Vec::new();
+    let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
+    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
+    campaign::play(
+        jobs,
+        0..count,
+        |number| look_for(bug(number), arguments.budget),
+        |number, found| {
+            all.push((number, found));
+            progress.tell(|| format!("{} of {count} bugs", all.len()));
+            true
+        },
+    );
+    progress.end();
+    all.sort_by_key(|(number, _)| *number);
+    let all: Vec<Found> = all.into_iter().map(|(_, found)| found).collect();
+    tell(&all, canary, arguments.json)
+}
+
+/// Must complain, or the oracle is blind.
+fn canary_fails() -> bool {
+    let canary = bugs::canary();
+    match canary.ending {
+        Ending::Found(laws, budget) => (0..budget).any(|seed| {
+            let outcome = (canary.play)(seed.into());
+            laws.iter().any(|law| outcome.shows(*law))
+        }),
+        Ending::Sound => false,
+    }
+}
+
+fn look_for(bug: &Bug, budget: u64) -> Found {
+    let first = bug.find(budget);
+    let seeds = first.map_or(budget, |first| first + 1);
+    let clean = |seed: u64| u64::try_from(bug.play_clean(seed.into()).faults.len()).unwrap_or(1);
+    // What was not found needs no proof that it is the bug that was found.
+    let clean_violations = first.map_or(0, |first| (0..=first).map(clean).sum());
+    let panics = |why: &String| why.starts_with("panicked");
+    let panicked =
+        first.is_some_and(|first| bug.play(first.into()).halts.iter().any(|(_, why)| panics(why)));
+    let site = match bug.site() {
+        Site::Agreement => "agreement",
+        Site::Application => "application",
+    };
+    let (bug, law, found) = (bug.name, bug.law.name(), first.is_some());
+    Found { bug, law, found, seeds, site, clean_violations, panicked }
+}
+
+fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
+    let mut seeds: Vec<u64> = all.iter().map(|found| found.seeds).collect();
+    seeds.sort_unstable();
+    let summary = Summary {
+        bugs: all.len(),
+        found: all.iter().filter(|found| found.found).count(),
+        median_seeds: seeds.get(seeds.len() / 2).copied().unwrap_or(0),
+        most_seeds: seeds.last().copied().unwrap_or(0),
+        canary,
+        clean_violations: all.iter().map(|found| found.clean_violations).sum(),
+    };
+    let line = |value: serde_json::Result<String>| value.expect("numbers and names are JSON");
+    for found in all {
+        let Found { bug, law, seeds, .. } = found;
+        if json {
+            println!("{}", line(serde_json::to_string(found)));
+        } else if found.found {
+            println!("{bug:<36} {law:<30} found in seed {seeds}");
+        } else {
+            println!("{bug:<36} {law:<30} NOT FOUND in {seeds} seeds");
+        }
+    }
+    let Summary { bugs, found, median_seeds, most_seeds, clean_violations, .. } = summary;
+    if json {
+        println!("{}", line(serde_json::to_string(&summary)));
+    } else {
+        let eye = if canary { "the canary fails, as it must" } else { "THE CANARY DOES NOT FAIL" };
+        println!(
+            "{found} of {bugs} bugs found, in {median_seeds} seeds (median), {most_seeds} at most; \
+             {clean_violations} laws broken without them; {eye}"
+        );
+    }
+    let by_law = all.iter().all(|found| !found.panicked);
+    let sound = found == bugs && canary && clean_violations == 0 && by_law;
+    if sound { Exit::Sound } else { Exit::Broken }
+}

@@ -1,0 +1,91 @@
+//! Many worlds on several threads, and how far they are.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Worlds that are done and not looked at yet.
+const DONE_MAX: usize = 64;
+
+/// How many worlds are played at once, if nobody says otherwise.
+pub(crate) fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Plays the worlds with these numbers on `jobs` threads. `look` sees each when it is done, in no
+/// certain order, and says whether later numbers shall still begin; those below a world that ended
+/// it are played all the same, so that the first of all such worlds is always seen.
+pub(crate) fn play<T: Send>(
+    jobs: usize,
+    numbers: Range<u64>,
+    play: impl Fn(u64) -> T + Sync,
+    mut look: impl FnMut(u64, T) -> bool,
+) {
+    let (next, end) = (AtomicU64::new(numbers.start), AtomicU64::new(numbers.end));
+    thread::scope(|scope| {
+        let (done, worlds) = mpsc::sync_channel(DONE_MAX);
+        for _ in 0..jobs.max(1) {
+            let (done, next, end, play) = (done.clone(), &next, &end, &play);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= end.load(Ordering::Relaxed)
+                        || done.send((number, play(number))).is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        for (number, world) in worlds {
+            if !look(number, world) {
+                end.fetch_min(number, Ordering::Relaxed);
+            }
+        }
+    });
+}
+
+/// Tells on the terminal how far a campaign is; elsewhere only now and then.
+pub(crate) struct Progress {
+    began: Instant,
+    told: Instant,
+    terminal: bool,
+    written: bool,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let now = Instant::now();
+        let terminal = std::io::stderr().is_terminal();
+        Self { began: now, told: now, terminal, written: false }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Something is done.
+    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        let pause = Duration::from_millis(if self.terminal { 500 } else { 15_000 });
+        if self.told.elapsed() < pause {
+            return;
+        }
+        self.told = Instant::now();
+        self.written = true;
+        let (before, after) = if self.terminal { ("\r\x1b[K", "") } else { ("", "\n") };
+        let mut stderr = std::io::stderr().lock();
+        // Nobody reads it: then nobody misses it.
+        let _ = write!(stderr, "{before}{}{after}", line()).and_then(|()| stderr.flush());
+    }
+
+    /// Clears the line.
+    pub(crate) fn end(&mut self) {
+        if self.terminal && self.written {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

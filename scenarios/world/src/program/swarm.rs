@@ -1,0 +1,161 @@
+//! `swarm`: many seeds, and what happened in them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use metatopia_world::agreement::{Fault, Played, Swarm, percentile};
+use metatopia_world::{Class, Fired};
+use serde::Serialize;
+
+use super::campaign::{self, Progress};
+use super::{Exit, report, span};
+
+/// A campaign of so many worlds has seen every class of faults, or it is broken itself.
+const ALL_CLASSES_FROM: u64 = 100;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many worlds
+    #[arg(long, default_value_t = 100)]
+    seeds: u64,
+    /// The first seed; the others follow
+    #[arg(long, default_value_t = 1)]
+    first_seed: u64,
+    /// How long each world lives, in its own time
+    #[arg(long, value_parser = span::span, default_value = "60s")]
+    r#virtual: Duration,
+    /// Worlds played at once [default: one per core]
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Where a world that broke a law is written down
+    #[arg(long, default_value_os_t = report::folder())]
+    out: PathBuf,
+    /// Ends with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The last line of `swarm --json`.
+#[derive(Debug, Serialize)]
+struct Summary {
+    seeds: u64,
+    virtual_hours: f64,
+    speed_x: f64,
+    violations: u64,
+    turns: u64,
+    crashes: u64,
+    acts: u64,
+    /// From the end of the faults to a new turn, in milliseconds.
+    recovery_p50_ms: u64,
+    recovery_p99_ms: u64,
+    faults: BTreeMap<&'static str, u64>,
+    never: Vec<&'static str>,
+}
+
+#[derive(Default)]
+struct Tally {
+    seeds: u64,
+    lived: Duration,
+    violations: u64,
+    turns: u64,
+    crashes: u64,
+    acts: u64,
+    recoveries: Vec<Duration>,
+    fired: Fired,
+    first: Option<(u64, Fault)>,
+}
+
+impl Tally {
+    /// Returns whether all laws held.
+    fn add(&mut self, seed: u64, played: &Played) -> bool {
+        let outcome = &played.outcome;
+        self.seeds += 1;
+        self.lived += outcome.took;
+        self.turns += outcome.height();
+        self.crashes += outcome.crashes;
+        self.acts += outcome.acts as u64;
+        self.recoveries.extend(played.recovery.map(|recovery| recovery.turn));
+        self.fired.add(&outcome.fired);
+        let Some(fault) = outcome.faults.first() else {
+            return true;
+        };
+        self.violations += 1;
+        if self.first.as_ref().is_none_or(|(first, _)| seed < *first) {
+            self.first = Some((seed, fault.clone()));
+        }
+        false
+    }
+
+    fn summary(&self, took: Duration) -> Summary {
+        let millis = |percent| percentile(&self.recoveries, percent).as_millis();
+        let millis = |percent| u64::try_from(millis(percent)).unwrap_or(u64::MAX);
+        let never = if self.seeds < ALL_CLASSES_FROM { Vec::new() } else { self.fired.never() };
+        let times = |class: &Class| (class.name(), self.fired.times(*class));
+        Summary {
+            seeds: self.seeds,
+            virtual_hours: rounded(self.lived.as_secs_f64() / 3_600.0),
+            speed_x: rounded(self.lived.as_secs_f64() / took.as_secs_f64()),
+            violations: self.violations,
+            turns: self.turns,
+            crashes: self.crashes,
+            acts: self.acts,
+            recovery_p50_ms: millis(50),
+            recovery_p99_ms: millis(99),
+            faults: Class::ALL.iter().map(times).collect(),
+            never: never.into_iter().map(Class::name).collect(),
+        }
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let (first, span) = (arguments.first_seed, arguments.r#virtual);
+    let seeds = first..first.saturating_add(arguments.seeds);
+    let mut progress = Progress::new();
+    let mut tally = Tally::default();
+    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let play = |seed: u64| Swarm::new(seed.into(), span).play();
+    campaign::play(jobs, seeds, play, |seed, played| {
+        let sound = tally.add(seed, &played);
+        let speed = tally.lived.as_secs_f64() / progress.elapsed().as_secs_f64();
+        progress.tell(|| {
+            format!(
+                "{} of {} worlds, {} turns, {} crashes, {speed:.0}x, {} broken",
+                tally.seeds, arguments.seeds, tally.turns, tally.crashes, tally.violations
+            )
+        });
+        sound
+    });
+    progress.end();
+    let summary = tally.summary(progress.elapsed());
+    if let Some((seed, fault)) = &tally.first {
+        let found = Swarm::new((*seed).into(), span);
+        println!("{}", report::write(&found, fault, &arguments.out));
+    }
+    tell(&summary, arguments.json);
+    if summary.violations == 0 && summary.never.is_empty() { Exit::Sound } else { Exit::Broken }
+}
+
+fn tell(summary: &Summary, json: bool) {
+    if json {
+        println!("{}", serde_json::to_string(summary).expect("numbers and names are JSON"));
+        return;
+    }
+    for (class, times) in &summary.faults {
+        println!("{class:<20} {times:>12}");
+    }
+    let Summary { seeds, virtual_hours, speed_x, violations, turns, crashes, .. } = summary;
+    println!(
+        "{seeds} worlds, {virtual_hours} virtual hours, {speed_x}x real time, {turns} turns, \
+         {crashes} crashes, back after {} ms (p99), {violations} worlds with a broken law",
+        summary.recovery_p99_ms
+    );
+    if !summary.never.is_empty() {
+        println!("never happened: {}", summary.never.join(", "));
+    }
+}

@@ -1,0 +1,72 @@
+//! `twins`: a server that runs twice, under every schedule.
+
+use clap::Args;
+use metatopia_world::agreement::Schedule;
+use metatopia_world::agreement::stories::story;
+use serde::Serialize;
+
+use super::Exit;
+use super::campaign::{self, Progress};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How many schedules; there are 245,760
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(..=Schedule::COUNT))]
+    schedules: u64,
+    /// Worlds played at once [default: one per core]
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Ends with one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The last line of `twins --json`.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    schedules: u64,
+    violations: u64,
+    turns: u64,
+    evidence: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Exit {
+    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let twins = story("twins");
+    let mut progress = Progress::new();
+    let mut summary = Summary::default();
+    let mut first: Option<(u64, String)> = None;
+    campaign::play(
+        jobs,
+        0..arguments.schedules,
+        |number| (twins.play)(number.into()),
+        |number, outcome| {
+            summary.schedules += 1;
+            summary.turns += outcome.height();
+            summary.evidence += outcome.evidence.values().sum::<u64>();
+            let sound = outcome.faults.is_empty();
+            if !sound {
+                summary.violations += 1;
+                if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+                    first = Some((number, outcome.report()));
+                }
+            }
+            progress.tell(|| format!("{} of {} schedules", summary.schedules, arguments.schedules));
+            sound
+        },
+    );
+    progress.end();
+    if let Some((number, report)) = first {
+        println!("schedule {number}\n{report}");
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string(&summary).expect("numbers are JSON"));
+    } else {
+        let Summary { schedules, violations, turns, evidence } = summary;
+        println!(
+            "{schedules} schedules, {turns} turns, {evidence} pieces of evidence, \
+             {violations} schedules with a broken law"
+        );
+    }
+    if summary.violations == 0 { Exit::Sound } else { Exit::Broken }
+}
