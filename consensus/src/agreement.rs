@@ -1,6 +1,7 @@
 //! The agreement machine of one sim on one server.
 
 mod frames;
+mod heal;
 mod height;
 mod propose;
 mod replay;
@@ -64,6 +65,10 @@ pub struct Agreement {
     muted: bool,
     /// Does it sign at the height that has begun?
     speaks: bool,
+    /// It must not, whatever it may: its state parted from the others' too often.
+    silent: bool,
+    /// The decided turn that is void here, and who sent it.
+    contested: Option<(PublicKey, Decision)>,
     /// Tells answers to this life's questions from those to an earlier one's.
     nonce: u64,
     last_void: Option<Void>,
@@ -102,7 +107,7 @@ impl Agreement {
     /// If turns are reported as applied out of order, or before they were decided.
     pub fn handle(&mut self, now: Now, host: &mut dyn Host, input: Input) {
         if self.halted {
-            return;
+            return self.on_halted(input);
         }
         let cx = &mut Moment { now, host };
         match input {
@@ -244,14 +249,19 @@ impl Agreement {
             }
             return;
         }
+        self.note_state(applied);
+        self.begin(cx);
+    }
+
+    /// A state is known, and noted.
+    fn note_state(&mut self, applied: &Applied) {
         let changed = applied.validators != **self.past.newest_set();
         self.past.apply(applied);
         self.outbox.append(Record::Applied {
-            height,
+            height: applied.height,
             root: applied.root,
             validators: changed.then(|| applied.validators.clone()),
         });
-        self.begin(cx);
     }
 
     /// Works until nothing is left that can be done now.

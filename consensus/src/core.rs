@@ -200,7 +200,8 @@ impl Core {
             | Record::Decided(_)
             | Record::Applied { .. }
             | Record::Voice
-            | Record::Silence => {}
+            | Record::Silence
+            | Record::Healed { .. } => {}
         }
     }
 

@@ -137,6 +137,14 @@ impl Past {
         }
     }
 
+    /// What is known of the states from this height on is wrong; that of the base stays.
+    pub(crate) fn forget_states(&mut self, from: Height) {
+        let from = from.max(self.base.height.plus(1));
+        self.applied = self.applied.min(Height(from.0.saturating_sub(1)));
+        drop(self.roots.split_off(&from));
+        drop(self.sets.split_off(&from.plus(SET_LAG)));
+    }
+
     /// The newest set that is known.
     pub(crate) fn newest_set(&self) -> &Arc<ValidatorSet> {
         let newest = self.sets.last_key_value();

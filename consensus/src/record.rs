@@ -44,6 +44,12 @@ pub enum Record {
     /// From here on this server does not sign: records that came before were lost, so it does not
     /// know where it signed.
     Silence,
+    /// What was noted so far of the states from this height on was wrong: this server's state had
+    /// parted from the others'. It has healed, and notes them again.
+    Healed {
+        /// The first of them.
+        from: Height,
+    },
 }
 
 /// A turn that was judged, as the core of agreement is told.
@@ -100,7 +106,7 @@ impl Record {
             Self::Timeout(timeout) => timeout.height,
             Self::Polka(polka) => polka.height,
             Self::Decided(certificate) => certificate.height,
-            Self::Applied { height, .. } => *height,
+            Self::Applied { height, .. } | Self::Healed { from: height } => *height,
             Self::Voice | Self::Silence => return None,
         })
     }

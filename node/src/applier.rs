@@ -45,6 +45,9 @@ pub type Job = (Box<World>, Arc<Decision>);
 /// The world after the turn, and what the turn did.
 pub type Applied = (Box<World>, Box<metatopia_sim::Applied>);
 
+/// Changes a world after a turn was applied to it, as a bad memory does. Only tests have one.
+pub type Meddle = Box<dyn FnMut(&mut World, &mut metatopia_sim::Applied) + Send>;
+
 /// Starts the thread. It ends when there are no more jobs.
 ///
 /// # Errors
@@ -53,11 +56,15 @@ pub fn start(
     pool: Pool,
     mut jobs: mpsc::Receiver<Job>,
     done: mpsc::Sender<Applied>,
+    mut meddle: Option<Meddle>,
 ) -> io::Result<thread::JoinHandle<()>> {
     thread::Builder::new().name("world".into()).stack_size(STACK_BYTES).spawn(move || {
         while let Some((mut world, decision)) = jobs.blocking_recv() {
             let span = tracing::debug_span!("apply", height = %decision.height());
-            let result = span.in_scope(|| world.apply(&decision.turn, &pool));
+            let mut result = span.in_scope(|| world.apply(&decision.turn, &pool));
+            if let Some(meddle) = &mut meddle {
+                meddle(&mut world, &mut result);
+            }
             if done.blocking_send((world, Box::new(result))).is_err() {
                 return;
             }

@@ -9,7 +9,9 @@ use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
-use metatopia_replica::{Announcement, Delivery, Effect, Input, Replica, Stage, Status};
+use metatopia_replica::{
+    Announcement, Condition, Delivery, Effect, Input, Replica, Report, Stage, Status,
+};
 use metatopia_store::Snapshot;
 use metatopia_types::{ActId, Height, PublicKey, Root, limits::ROOT_LAG};
 use tokio::{
@@ -19,6 +21,7 @@ use tokio::{
 
 use crate::{
     applier,
+    capsules::Capsules,
     certificates::Certificates,
     clock::Clock,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
@@ -82,6 +85,8 @@ pub struct Driver {
     pub entrance: Option<Announcement>,
     /// What was found wrong with the data directory at the start, if anything was.
     pub damage: Option<String>,
+    /// Where capsules and reports are kept.
+    pub capsules: Capsules,
     /// For whoever wants to know.
     pub status: watch::Sender<Option<http::Status>>,
     /// Where servers are, as this node's configuration says; else as the sim says.
@@ -262,6 +267,13 @@ impl Driver {
                 Effect::Exposed(server) => {
                     tracing::warn!(%server, "signed two things at once; reported");
                 }
+                Effect::Parted(halt) => {
+                    tracing::error!(reason = %halt, "this server's state is not the others'");
+                }
+                Effect::Capsule { height, bytes } => {
+                    self.keep("capsule", move |capsules| capsules.keep_capsule(height, &bytes));
+                }
+                Effect::Mended(report) => self.mended(report),
                 Effect::Halted(halt) => {
                     tracing::error!(reason = %halt, "this server does not vote any more");
                     memory.halted = Some(halt);
@@ -283,6 +295,26 @@ impl Driver {
                 self.replica.handle(self.clock.now(), Input::PeerUp(*new));
             }
         }
+    }
+
+    /// Keeps a file, on a thread that may block. The server goes on without it.
+    fn keep(
+        &self,
+        what: &'static str,
+        write: impl FnOnce(&Capsules) -> std::io::Result<std::path::PathBuf> + Send + 'static,
+    ) {
+        let capsules = self.capsules.clone();
+        tokio::task::spawn_blocking(move || match write(&capsules) {
+            Ok(path) => tracing::warn!(file = %path.display(), "{what} kept"),
+            Err(error) => tracing::error!(%error, "{what} not kept"),
+        });
+    }
+
+    fn mended(&self, report: Box<Report>) {
+        let Report { height, heals, votes, difference, .. } = report.as_ref();
+        let what = difference.as_ref().map(ToString::to_string).unwrap_or_default();
+        tracing::warn!(%height, %what, heals, votes, "the state was wrong from here on; healed");
+        self.keep("report", move |capsules| capsules.keep_report(&report));
     }
 
     fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
@@ -320,6 +352,15 @@ impl Driver {
             None if let Some(told) = memory.told_of_disk() => {
                 Some(format!("it does not vote: {told}"))
             }
+            None if status.condition == Condition::Healing => {
+                Some("its state is not the others': it computes it again".to_owned())
+            }
+            None if status.condition == Condition::Following => {
+                Some("it healed too often: it follows, and votes again once restarted".to_owned())
+            }
+            None if status.split => {
+                Some("servers disagree about the state: no root has a quorum".to_owned())
+            }
             None if !status.voting && status.validators.contains(&status.server) => {
                 Some("it does not vote yet".to_owned())
             }
@@ -339,6 +380,11 @@ impl Driver {
             voting: status.voting,
             peers: status.peers,
             clients: status.clients,
+            condition: match status.condition {
+                Condition::Sound if status.stalled => "stalled",
+                Condition::Sound => "running",
+                other => other.name(),
+            },
             stalled: status.stalled,
             disk: memory.told_of_disk().or_else(|| self.damage.clone()),
             waiting_for,

@@ -18,6 +18,7 @@
 
 pub mod applier;
 pub mod bind;
+pub mod capsules;
 pub mod carrier;
 pub mod certificates;
 pub mod cli;

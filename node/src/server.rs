@@ -27,8 +27,9 @@ use metatopia_types::{
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    applier::{self, Pool},
+    applier::{self, Meddle, Pool},
     bind::BindError,
+    capsules::Capsules,
     certificates::{CertificateError, Certificates},
     clock::Clock,
     config::Settings,
@@ -164,6 +165,20 @@ struct Kept {
 /// # Errors
 /// See [`ServerError`]; each names the file, address or key that is wrong.
 pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), ServerError> {
+    run_meddled(settings, stop, None).await
+}
+
+/// As [`run`], with somebody who changes the world: so tests see what a server does whose memory is
+/// bad. The program has nobody.
+///
+/// # Errors
+/// See [`run`].
+#[doc(hidden)]
+pub async fn run_meddled(
+    settings: Settings,
+    stop: watch::Receiver<bool>,
+    meddle: Option<Meddle>,
+) -> Result<(), ServerError> {
     let (genesis, encoded) = read_genesis(&settings.genesis)?;
     let sim = genesis.id();
     let signer = keys::load(&settings.vote_key)?;
@@ -188,7 +203,7 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         source: Box::new(source),
     })?;
     let history = if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) };
-    let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history)?;
+    let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history, meddle)?;
     let metrics = Arc::new(Metrics::default());
     let keypair = keys::peer_keypair(&node_key);
     let (lanes, lane_events) =
@@ -232,6 +247,7 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
         allowed,
         entrance,
         damage,
+        capsules: Capsules::of(&settings.data_dir),
         status,
         addresses: addresses(&settings),
         guests: GuestFile::at(&settings.data_dir),
@@ -298,7 +314,11 @@ struct Threads {
     disk: thread::JoinHandle<()>,
 }
 
-fn start_threads(store: Store<RealDisk>, history: History) -> Result<Threads, ServerError> {
+fn start_threads(
+    store: Store<RealDisk>,
+    history: History,
+    meddle: Option<Meddle>,
+) -> Result<Threads, ServerError> {
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
     // Each order has at most one answer, so the disk's thread never waits for the loop.
     let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
@@ -308,7 +328,7 @@ fn start_threads(store: Store<RealDisk>, history: History) -> Result<Threads, Se
     let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
     let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
     let disk = storage::start(store, history, ordered, done).map_err(no_thread)?;
-    applier::start(pool, jobbed, finished).map_err(no_thread)?;
+    applier::start(pool, jobbed, finished, meddle).map_err(no_thread)?;
     Ok(Threads { orders, stored, jobs, applied, disk })
 }
 

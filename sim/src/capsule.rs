@@ -1,12 +1,12 @@
 //! Capsules: a state, the turns after it, and what somebody came to with them, for anybody to replay
 //! who wants to know who is right.
 
-use metatopia_types::{Certificate, Height, Root, Turn, limits::ROOT_LAG, wire};
+use metatopia_types::{Certificate, Height, LeafKey, Root, Turn, limits::ROOT_LAG, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Course, Difference, Genesis, GenesisError, RestoreError, SNAPSHOT_BYTES_MAX, Serial, Tools,
-    Unsound, World, difference,
+    Course, Difference, Genesis, GenesisError, Manifest, RestoreError, SNAPSHOT_BYTES_MAX, Serial,
+    Tools, Unsound, World, difference,
 };
 
 /// Largest encoded capsule: genesis, two states, and turns of half a minute.
@@ -195,6 +195,19 @@ impl Capsule {
             None => Verdict::Same { compared },
         })
     }
+}
+
+/// The first difference of a state, as [`World::snapshot`] gives it, and a world's. Nothing if there
+/// is none, or if the bytes are no state.
+#[must_use]
+pub fn differ_from(snapshot: &[u8], right: &World) -> Option<Difference> {
+    let read = wire::decode(snapshot, SNAPSHOT_BYTES_MAX).ok();
+    let (manifest, contents): (Manifest, Vec<Vec<u8>>) = read?;
+    let content = |key: &LeafKey| {
+        let place = manifest.leaves.iter().position(|leaf| leaf.key == *key)?;
+        contents.get(place).cloned()
+    };
+    difference((&manifest, &content), (&right.manifest(), &|key| right.leaf(key)))
 }
 
 /// The first difference of two worlds' states.

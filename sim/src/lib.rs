@@ -147,7 +147,7 @@ mod world;
 #[doc(hidden)]
 pub use acts::Faults;
 pub use applied::{Applied, Changed, Failure, LogLine, Received, describe};
-pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict, differ};
+pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict, differ, differ_from};
 pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
 #[cfg(feature = "controls")]
 pub use controls::flipped;

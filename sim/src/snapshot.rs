@@ -128,6 +128,12 @@ impl World {
         Manifest { leaves: self.leaves.list().map(entry).collect() }
     }
 
+    /// The length of all leaves together.
+    #[must_use]
+    pub fn state_bytes(&self) -> u64 {
+        self.leaves.list().map(|(_, leaf)| u64::from(leaf.bytes)).sum()
+    }
+
     /// The content of a leaf of the manifest.
     #[must_use]
     pub fn leaf(&self, key: &LeafKey) -> Option<Vec<u8>> {

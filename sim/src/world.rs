@@ -109,6 +109,12 @@ impl World {
         self.faults = faults;
     }
 
+    /// What it uses, but does not contain.
+    #[must_use]
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
     /// Applies the next decided turn. It always succeeds: an act, a call of a script or a step of
     /// physics that fails has changed nothing, and the same on every server. Whether the turn may
     /// be decided at all is judged before, by [`judge_turn`](crate::judge_turn).

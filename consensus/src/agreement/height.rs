@@ -63,7 +63,7 @@ impl Agreement {
             };
             self.begun = true;
             self.ballot = Ballot::default();
-            self.speaks = self.voice && !self.muted;
+            self.speaks = self.voice && !self.muted && !self.silent;
             self.core.set_voice(self.speaks);
             let told = Told::Height(height, set);
             match self.logged.remove(&height) {
@@ -186,7 +186,8 @@ impl Agreement {
             | Record::Decided(_)
             | Record::Applied { .. }
             | Record::Voice
-            | Record::Silence => unreachable!("not a record of the core"),
+            | Record::Silence
+            | Record::Healed { .. } => unreachable!("not a record of the core"),
         }
     }
 

@@ -98,6 +98,8 @@ impl Agreement {
             voice: base.voice,
             muted: false,
             speaks: false,
+            silent: false,
+            contested: None,
             past: Past::new(base),
             outbox: Outbox::new(controls),
             config,
@@ -126,7 +128,7 @@ impl Agreement {
         // The states of the last decided heights may be applied after the base.
         if let Some(height) = record.height()
             && height <= tip
-            && !matches!(record, Record::Applied { .. })
+            && !matches!(record, Record::Applied { .. } | Record::Healed { .. })
         {
             return Ok(());
         }
@@ -165,6 +167,7 @@ impl Agreement {
                 let height = promise.proposal.message.height;
                 self.promises.insert(height, promise);
             }
+            Record::Healed { from } => self.forget_states(from),
             Record::Voice => self.voice = true,
             Record::Silence => self.voice = false,
             record => {

@@ -1,10 +1,9 @@
 //! Catching up, and helping others to.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use metatopia_types::{
-    HeaderId, Height, PublicKey, Turn, limits::ROOT_LAG, limits::VALIDATORS_MAX, wire,
+    HeaderId, Height, PublicKey, limits::ROOT_LAG, limits::VALIDATORS_MAX, wire,
 };
 
 use super::{Agreement, Moment};
@@ -23,7 +22,7 @@ pub(super) struct Sync {
     /// Whom we asked last, and for the heights up to which.
     last: Option<(PublicKey, Height)>,
     /// The decision whose certificate the core is looking at.
-    trying: Option<(PublicKey, Arc<Turn>)>,
+    trying: Option<(PublicKey, Decision)>,
 }
 
 impl Sync {
@@ -37,10 +36,14 @@ impl Sync {
         self.trying = None;
     }
 
-    /// The turn that came with the certificate for this header.
-    pub(super) fn take_certified(&mut self, header: HeaderId) -> Option<Arc<Turn>> {
-        let (_, turn) = self.trying.take()?;
-        (turn.id() == header).then_some(turn)
+    /// The decision that came with the certificate for this header, and who sent it.
+    pub(super) fn take_certified(&mut self, header: HeaderId) -> Option<(PublicKey, Decision)> {
+        self.trying.take().filter(|(_, decision)| decision.turn.id() == header)
+    }
+
+    /// A decision is to be looked at again.
+    pub(super) fn again(&mut self, from: PublicKey, decision: Decision) {
+        self.ahead.insert(decision.height(), (from, decision));
     }
 }
 
@@ -163,8 +166,8 @@ impl Agreement {
             return;
         }
         if let Some((from, decision)) = self.sync.ahead.remove(&height) {
-            self.sync.trying = Some((from, decision.turn));
-            self.told.push_back(Told::Certificate(decision.certificate));
+            self.told.push_back(Told::Certificate(decision.certificate.clone()));
+            self.sync.trying = Some((from, decision));
         }
     }
 

@@ -115,12 +115,14 @@ impl Agreement {
         header: HeaderId,
         cx: &mut Moment<'_>,
     ) {
-        let (Some(place), Some(turn)) = (self.place(), self.sync.take_certified(header)) else {
+        let (Some(place), Some(found)) = (self.place(), self.sync.take_certified(header)) else {
             return;
         };
+        let turn = Arc::clone(&found.1.turn);
         let claim = place.check_claim(&turn, Came::Backed(round));
         if let Err(why) = claim.and_then(|()| weigh_content(&place, &turn, cx)) {
             let height = self.height();
+            self.contested = Some(found);
             self.halt(Halt::Diverged { height, header, why });
             return;
         }

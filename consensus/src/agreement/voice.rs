@@ -109,7 +109,7 @@ impl Agreement {
     /// counts here. It may speak again at once, for at a height that began muted it has said nothing.
     pub(super) fn mute(&mut self, muted: bool, cx: &mut Moment<'_>) {
         self.muted = muted;
-        if !muted && self.voice && self.begun && !self.speaks {
+        if !muted && !self.silent && self.voice && self.begun && !self.speaks {
             self.begin_again(cx);
         }
     }

@@ -272,6 +272,7 @@ pub(crate) fn to_input(record: &Record) -> Option<Input<Ctx>> {
         | Record::Decided(_)
         | Record::Applied { .. }
         | Record::Voice
-        | Record::Silence => return None,
+        | Record::Silence
+        | Record::Healed { .. } => return None,
     })
 }

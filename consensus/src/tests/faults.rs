@@ -193,6 +193,89 @@ fn applying_again_with_another_result_stops_the_server() {
     assert!(matches!(halts[..], [Halt::Unrepeatable { now, .. }] if now == root), "{halts:?}");
 }
 
+/// Opens the log of server 1 as it is, and says what it halts for when turn 1 gives this root.
+fn opened_again(
+    cluster: &Cluster,
+    log: Vec<Record>,
+    root: Root,
+) -> (crate::Agreement, Option<Halt>) {
+    let (config, now) = (cluster.config(1), cluster.now(1));
+    let mut machine = super::cluster::Machine::default();
+    let base = cluster.servers[1].base.clone();
+    let opened = crate::Agreement::open(config, base, log, now, &mut machine);
+    let mut agreement = opened.unwrap();
+    let applied = Applied { height: Height(1), root, validators: set(0..4) };
+    agreement.handle(now, &mut machine, Input::Applied(applied));
+    let halt = std::iter::from_fn(|| agreement.poll()).find_map(|effect| match effect {
+        Effect::Halt(halt) => Some(halt),
+        _ => None,
+    });
+    (agreement, halt)
+}
+
+/// A state was noted wrongly, found out, and noted again. Read back, the first note counted, and the
+/// server halted at every start.
+#[test]
+fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(10, 5_000);
+    cluster.crash(1, 1_000);
+    let wrong = Root(Digest::of("another", b"state"));
+    let mut log = cluster.servers[1].log.clone();
+    let right = log.iter().find_map(|record| match record {
+        Record::Applied { height: Height(1), root, .. } => Some(*root),
+        _ => None,
+    });
+    let right = right.expect("turn 1 was applied");
+    let notes: Vec<Record> =
+        log.iter().filter(|record| matches!(record, Record::Applied { .. })).cloned().collect();
+    for record in &mut log {
+        if let Record::Applied { root, .. } = record {
+            *root = wrong;
+        }
+    }
+    let (mut agreement, halt) = opened_again(&cluster, log.clone(), right);
+    assert!(matches!(halt, Some(Halt::Unrepeatable { .. })), "{halt:?}");
+
+    // Healed at once: it goes on, and its notes are void.
+    let mut machine = super::cluster::Machine::default();
+    let states = [Applied { height: Height(1), root: right, validators: set(0..4) }];
+    agreement.heal(cluster.now(1), &mut machine, &states, false);
+    let said: Vec<Record> = std::iter::from_fn(|| agreement.poll())
+        .filter_map(|effect| match effect {
+            Effect::Append { record, .. } => Some(record),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said[..2], [Record::Healed { from: Height(1) }, notes[0].clone()]);
+    assert!(agreement.deadline().is_some());
+
+    // And after a restart as well.
+    log.push(Record::Healed { from: Height(1) });
+    log.extend(notes);
+    let (agreement, halt) = opened_again(&cluster, log, right);
+    assert_eq!(halt, None);
+    assert!(agreement.deadline().is_some());
+}
+
+#[test]
+fn a_silent_server_signs_nothing_and_follows() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(10, 5_000);
+    cluster.crash(1, 1_000);
+    let log = cluster.servers[1].log.clone();
+    let wrong = Root(Digest::of("another", b"state"));
+    let (mut agreement, halt) = opened_again(&cluster, log, wrong);
+    assert!(halt.is_some());
+    let mut machine = super::cluster::Machine::default();
+    let states = [Applied { height: Height(1), root: wrong, validators: set(0..4) }];
+    agreement.heal(cluster.now(1), &mut machine, &states, true);
+    assert!(!agreement.is_voting());
+    assert!(agreement.deadline().is_some(), "it goes on looking around");
+}
+
 fn vote(voter: u8, kind: VoteKind, height: Height, header: Option<HeaderId>) -> Message {
     let vote = Vote { kind, height, round: Round(0), header, voter: key(voter) };
     Message::Vote(vote.sign(sim(), &Key(key(voter))))

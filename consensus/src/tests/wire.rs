@@ -113,6 +113,7 @@ fn records() -> Vec<Record> {
         },
         Record::Voice,
         Record::Silence,
+        Record::Healed { from: Height(5) },
     ]
 }
 
@@ -155,6 +156,7 @@ fn every_record_has_its_golden_form() {
         (173, "c42aabe6c21b031b"),
         (1, "7219aa1099ced744"),
         (1, "295192ea1ec8566d"),
+        (2, "b9bbeb6698c74924"),
     ];
     assert_eq!(found, golden.map(|(len, hash)| (len, hash.to_owned())));
 }

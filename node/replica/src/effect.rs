@@ -7,7 +7,7 @@ use metatopia_protocol::{Answer, Goodbye, Question, SignedEntrance, SubmitRefusa
 use metatopia_sim::World;
 use metatopia_types::{ActId, Contact, Height, Outcome, PublicKey, Root};
 
-use crate::{Announcement, ClientId, Delivery, Guests, status::Status};
+use crate::{Announcement, ClientId, Delivery, Guests, Report, status::Status};
 
 /// Who wants decided turns read from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Reader {
     Peer(PublicKey),
     /// A question, by the replica's own number for it.
     Question(u64),
+    /// This server itself, which applies turns again.
+    Mending,
 }
 
 /// A question's way back.
@@ -226,6 +228,18 @@ pub enum Effect {
     Status(Box<Status>),
     /// A server signed two things at once; it has been reported.
     Exposed(PublicKey),
+    /// This server's state is not the others': it does not vote, and tries to heal.
+    Parted(Halt),
+    /// A [`Capsule`](metatopia_sim::Capsule), encoded, for whoever wants to know what happened: keep
+    /// it.
+    Capsule {
+        /// The height of this server's last state.
+        height: Height,
+        /// The capsule.
+        bytes: Vec<u8>,
+    },
+    /// It has healed, and this was wrong: keep it.
+    Mended(Box<Report>),
     /// This server must stop voting; it still answers.
     Halted(Halt),
 }

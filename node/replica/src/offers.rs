@@ -42,6 +42,16 @@ impl Offers {
         }
     }
 
+    /// What is kept, the newest first.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = (Height, Root, &[u8])> {
+        self.0.iter().rev().map(|kept| (kept.height, kept.root, kept.bytes.as_slice()))
+    }
+
+    /// States from this height on are not what was thought.
+    pub(crate) fn forget_from(&mut self, height: Height) {
+        self.0.retain(|kept| kept.height < height);
+    }
+
     /// The height that states the root of the newest state for which one below `next` does.
     pub(crate) fn stated(&self, next: Height) -> Option<Height> {
         let mut stated = self.0.iter().rev().map(|kept| kept.height.plus(ROOT_LAG));

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::{self as consensus, Agreement, Base, Decision, Position, Record, To};
+use metatopia_consensus::{
+    self as consensus, Agreement, Base, Decision, Halt, Position, Record, To,
+};
 use metatopia_protocol::{Answer, Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
@@ -17,7 +19,7 @@ use metatopia_types::{
 use crate::{
     Asker, ClientId, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
     SessionEffect, Sessions, Stage, Status, archive::Archive, ledger::Ledger, mempool::Origin,
-    offers::Offers, outbox::Outbox, sessions::Demand, views::Views,
+    mending::Mending, offers::Offers, outbox::Outbox, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -68,7 +70,7 @@ pub struct Replica {
     /// None while a turn is being applied to it.
     pub(crate) world: Option<Box<World>>,
     decided: VecDeque<(Arc<Decision>, Position)>,
-    applying: Option<(Arc<Decision>, Position)>,
+    pub(crate) applying: Option<(Arc<Decision>, Position)>,
     pub(crate) sessions: Sessions,
     pub(crate) views: Views,
     /// What we signed, on its way to the other servers.
@@ -78,7 +80,7 @@ pub struct Replica {
     /// Can the log not grow?
     pub(crate) muted: bool,
     /// Nothing about decided turns is told before the log is durable up to here.
-    barrier: Position,
+    pub(crate) barrier: Position,
     pub(crate) archive: Archive,
     pub(crate) offers: Offers,
     /// Clients that wait for the outcome of a decided act.
@@ -97,8 +99,9 @@ pub struct Replica {
     /// From this height on a standby says again that it follows.
     pub(crate) ready_from: Height,
     pub(crate) height: Height,
-    decided_at: Duration,
-    halted: bool,
+    pub(crate) decided_at: Duration,
+    pub(crate) halted: bool,
+    pub(crate) mending: Mending,
     pub(crate) effects: VecDeque<Effect>,
 }
 
@@ -165,6 +168,7 @@ impl Replica {
             height,
             decided_at: now.monotonic,
             halted: false,
+            mending: Mending::default(),
             effects: VecDeque::new(),
         };
         replica.tell_contacts();
@@ -212,6 +216,9 @@ impl Replica {
             }
             Input::Loaded { reader: Reader::Question(load), decisions, oldest } => {
                 self.loaded(load, &decisions, oldest);
+            }
+            Input::Loaded { reader: Reader::Mending, decisions, .. } => {
+                self.loaded_again(decisions)
             }
             Input::Stop => self.sessions.end_all(),
         }
@@ -265,6 +272,8 @@ impl Replica {
             clients: count(self.sessions.len()),
             mempool: count(self.ledger.mempool.len()),
             players: count(world.present().count()),
+            condition: self.mending.condition(),
+            split: self.is_split(),
             stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
         })
     }
@@ -284,6 +293,7 @@ impl Replica {
                 self.answer(asker, question);
             }
         }
+        self.mend(now);
         self.start_apply();
         for effect in self.sessions.drain() {
             let effect = match effect {
@@ -305,7 +315,7 @@ impl Replica {
         self.effects.extend(free);
     }
 
-    fn release(&mut self, after: Position, effect: Effect) {
+    pub(crate) fn release(&mut self, after: Position, effect: Effect) {
         let free = self.outbox.pass(after, effect);
         self.effects.extend(free);
     }
@@ -335,6 +345,10 @@ impl Replica {
                 self.effects.push_back(Effect::Load { reader: Reader::Peer(to), from, count });
             }
             consensus::Effect::Evidence(evidence) => self.report(evidence),
+            consensus::Effect::Halt(halt @ (Halt::Diverged { .. } | Halt::Unrepeatable { .. })) => {
+                self.effects.push_back(Effect::Parted(halt.clone()));
+                self.mending.halted(halt);
+            }
             consensus::Effect::Halt(halt) => {
                 self.halted = true;
                 self.effects.push_back(Effect::Halted(halt));
@@ -385,7 +399,8 @@ impl Replica {
     }
 
     fn start_apply(&mut self) {
-        if self.applying.is_some() || self.decided.is_empty() {
+        let busy = self.applying.is_some() || self.mending.is_again();
+        if busy || self.decided.is_empty() {
             return;
         }
         if let Some(world) = self.world.take()
@@ -402,6 +417,9 @@ impl Replica {
         };
         let height = decision.height();
         assert_eq!(world.height(), height, "the driver applied the turn it was given");
+        if self.mending.is_again() {
+            return self.applied_again(now, world, result);
+        }
         for gone in self.ledger.mempool.drop_stale(&self.ledger.windows) {
             if let Origin::Client(client) = gone.origin {
                 let (act, why) = (gone.act, gone.why);
@@ -423,6 +441,7 @@ impl Replica {
                 self.effects.push_back(Effect::Traced { act, stage });
             }
         }
+        self.mending.remember(&world);
         self.world = Some(world);
         self.tell_contacts();
         self.get_ready();

@@ -1,5 +1,6 @@
 //! The state of affairs, for people and dashboards.
 
+use crate::Condition;
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
 /// What a replica says about itself after each turn, and when something else changed.
@@ -33,6 +34,10 @@ pub struct Status {
     pub mempool: u32,
     /// Players in the world.
     pub players: u32,
+    /// How it stands with its own state.
+    pub condition: Condition,
+    /// Do servers disagree about the state that the height under way rests on?
+    pub split: bool,
     /// Has nothing been decided for [`crate::STALL`]?
     pub stalled: bool,
 }

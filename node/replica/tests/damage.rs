@@ -85,6 +85,7 @@ fn records(at: u64) -> Vec<Record> {
         Record::Applied { height, root: Root::default(), validators: Some(set) },
         Record::Voice,
         Record::Silence,
+        Record::Healed { from: height },
     ]
 }
 
@@ -102,10 +103,11 @@ const fn kind(record: &Record) -> u32 {
         Record::Applied { .. } => 8,
         Record::Voice => 9,
         Record::Silence => 10,
+        Record::Healed { .. } => 11,
     }
 }
 
-const KINDS: u32 = 11;
+const KINDS: u32 = 12;
 
 /// A record's file, its bytes in that file, and how many come before it.
 struct Place {

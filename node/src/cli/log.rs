@@ -62,6 +62,8 @@ struct Verdict {
     records: u64,
     /// Bytes of a record that a crash has torn, at the very end: no harm.
     torn_bytes: u64,
+    /// How often the server found its own state wrong, and healed: no harm to the log.
+    heals: u64,
     error: Option<String>,
 }
 
@@ -77,6 +79,9 @@ impl fmt::Display for Verdict {
         }
         if let Some(oldest) = self.oldest {
             write!(f, "; pruned below height {oldest}, ask an archive for what was before")?;
+        }
+        if self.heals > 0 {
+            write!(f, "; it healed {} times from a wrong state", self.heals)?;
         }
         if self.torn_bytes > 0 {
             write!(f, ", and {} bytes that a crash tore", self.torn_bytes)?;
@@ -157,6 +162,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
         acts: checked.acts,
         records: checked.records,
         torn_bytes: checked.torn_bytes,
+        heals: checked.heals,
         error: checked.wrong.clone(),
     }
 }

@@ -20,7 +20,7 @@ use crate::client_driver::{NodeUrl, http};
 #[command(after_help = "Examples:\n  \
     metatopia status\n  \
     metatopia status --at 1200 --json      the root after height 1200, to compare servers by\n\n\
-    A server that is stalled is described as any other, with exit code 6.")]
+    A server that is stalled, diverged or healing is described as any other, with exit code 6.")]
 pub(super) struct StatusArgs {
     /// The node.
     #[arg(long, value_name = "URL", default_value = NODE)]
@@ -53,6 +53,9 @@ pub(super) struct Status {
     pub(super) clients: u64,
     /// Is nothing decided any more?
     pub(super) stalled: bool,
+    /// How it stands in a word; nothing if it is an older server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
     /// Everything else.
     #[serde(flatten)]
     more: serde_json::Map<String, serde_json::Value>,
@@ -79,10 +82,11 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let follows = self.more.get("voting").is_some_and(|voting| voting == false)
             && !self.validators.contains(&self.server);
-        let state = match (self.stalled, follows) {
-            (true, _) => "stalled",
-            (false, true) => "running, follows without a vote",
-            (false, false) => "running",
+        let state = match self.condition.as_deref() {
+            Some("running") | None if follows => "running, follows without a vote",
+            Some(condition) => condition,
+            None if self.stalled => "stalled",
+            None => "running",
         };
         writeln!(f, "server      {}", self.server)?;
         writeln!(f, "state       {state}")?;
@@ -107,6 +111,11 @@ impl fmt::Display for Status {
 pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failure> {
     let status = Status::ask(&args.node, args.at).await?;
     console.show(&status)?;
+    if let Some(condition @ ("diverged" | "healing" | "following")) = status.condition.as_deref() {
+        let message = format!("{} is {condition}: its state was not the others'", args.node);
+        return Err(Failure::new(Exit::Diverged, message)
+            .hint("see the folder `capsules` in its data directory"));
+    }
     if status.stalled {
         let message = format!("{} has decided nothing lately: it is stalled", args.node);
         return Err(Failure::new(Exit::Diverged, message)

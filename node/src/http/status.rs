@@ -62,6 +62,8 @@ pub struct Status {
     pub peers: u32,
     /// Clients that are connected.
     pub clients: u32,
+    /// `running`, `stalled`, `diverged`, `healing` or `following`.
+    pub condition: &'static str,
     /// No turn can be decided, or no root has a quorum.
     pub stalled: bool,
     /// What is wrong with the disk, or was found damaged on it at the start; `None` if nothing.

@@ -29,6 +29,7 @@ fn a_status() -> Status {
         voting: true,
         peers: 1,
         clients: 5,
+        condition: "running",
         stalled: false,
         waiting_for: None,
     }
@@ -127,6 +128,7 @@ async fn the_status_is_what_was_published_last() {
         "validators": ["01".repeat(32), "04".repeat(32)],
         "peers": 1,
         "clients": 5,
+        "condition": "running",
         "stalled": false,
         "voting": true,
         "disk": null,

@@ -4,6 +4,7 @@
 //! a stated time; only processes that were started here are ended, by id.
 
 mod bad_input;
+mod bad_memory;
 mod building;
 mod full_disk;
 mod main_job;

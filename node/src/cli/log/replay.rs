@@ -55,6 +55,10 @@ pub(super) struct Replay {
     /// The decided turns in order, from the one after the base on.
     decided: Vec<HeaderId>,
     acts: u64,
+    /// The first note of a root that the turns do not give, unless the server has healed since.
+    noted: Option<Wrong>,
+    /// How often it healed.
+    heals: u64,
 }
 
 impl Replay {
@@ -102,6 +106,8 @@ impl Replay {
             first: None,
             decided: Vec::new(),
             acts: 0,
+            noted: None,
+            heals: 0,
         }
     }
 
@@ -111,6 +117,15 @@ impl Replay {
 
     pub(super) const fn acts(&self) -> u64 {
         self.acts
+    }
+
+    pub(super) const fn heals(&self) -> u64 {
+        self.heals
+    }
+
+    /// What is wrong at the end of the log.
+    pub(super) fn finish(&mut self) -> Result<(), Wrong> {
+        self.noted.take().map_or(Ok(()), Err)
     }
 
     /// The first turn in the log, where one was seen.
@@ -145,10 +160,15 @@ impl Replay {
             }
             Record::Applied { height, root, .. } => match self.course.root(height) {
                 Some(found) if found != root => {
-                    return Err(Wrong::Noted { of: height, stated: root, found });
+                    self.noted.get_or_insert(Wrong::Noted { of: height, stated: root, found });
                 }
                 _ => {}
             },
+            Record::Healed { from } => {
+                self.heals += 1;
+                let healed = matches!(self.noted, Some(Wrong::Noted { of, .. }) if of >= from);
+                self.noted.take_if(|_| healed);
+            }
             // Votes and the like led to what is decided; the certificate is their sum.
             _ => {}
         }

@@ -29,6 +29,8 @@ pub(in crate::cli) struct Checked {
     pub(in crate::cli) acts: u64,
     pub(in crate::cli) records: u64,
     pub(in crate::cli) torn_bytes: u64,
+    /// How often the server found its own state wrong, and healed.
+    pub(in crate::cli) heals: u64,
     /// What is wrong first, if anything is.
     pub(in crate::cli) wrong: Option<String>,
 }
@@ -76,6 +78,7 @@ pub(in crate::cli) fn verify(
     let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker };
     let played = playing.play(&scan, &disk, &mut checked);
     let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
+    checked.heals = replay.heals();
     (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
     checked.oldest = replay.first().filter(|_| scan.index.is_pruned());
     (checked.base, checked.turns) = replay.into_decided();
@@ -120,7 +123,7 @@ impl Playing<'_> {
                 ControlFlow::Break(()) => return Ok(()),
             }
         }
-        Ok(())
+        self.replay.finish().map_err(|wrong| wrong.to_string())
     }
 }
 

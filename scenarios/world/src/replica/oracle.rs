@@ -120,6 +120,23 @@ impl Oracle {
         self.applied.remove(&seat);
     }
 
+    /// A server computes its state again: it must come to what the others have.
+    pub(crate) fn saw_applied_again(&mut self, seat: usize, applied: &Applied) {
+        let (height, step) = (applied.height, Step::of(applied));
+        self.applied.insert(seat, height);
+        if let Some(known) = self.steps.get(&height)
+            && *known != step
+        {
+            let fault = format!("server {seat} again at {height}: {step:?}, others have {known:?}");
+            self.blame(fault);
+        }
+    }
+
+    /// A server whose bits flipped applied a turn: what it came to says nothing.
+    pub(crate) fn saw_stray(&mut self, seat: usize, height: Height) {
+        self.applied.insert(seat, height);
+    }
+
     pub(crate) fn saw_applied(&mut self, at: Duration, seat: usize, applied: &Applied) {
         let (height, step) = (applied.height, Step::of(applied));
         let before = self.applied.insert(seat, height);

@@ -1,6 +1,6 @@
 //! One server: a replica, its files and its lines to clients, joined the way a node joins them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +8,10 @@ use std::time::Duration;
 use metatopia_consensus::{Decision, Position};
 use metatopia_protocol::{Answer, CLIENT_FRAME_BYTES_MAX, Question};
 use metatopia_replica::{
-    ClientId, Effect as Wish, Input as Event, Reader, Replica, Stage, Status, recall_from,
+    ClientId, Effect as Wish, Input as Event, Reader, Replica, Report as Mended, Stage, Status,
+    recall_from,
 };
-use metatopia_sim::{Applied, World};
+use metatopia_sim::{Applied, World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{ActId, Digest, Height, Now, PublicKey, wire};
@@ -18,7 +19,7 @@ use metatopia_types::{ActId, Digest, Height, Now, PublicKey, wire};
 use super::files::{Files, Found};
 use super::gateway::{Gateway, Hangup, Moved};
 use super::lanes::{Change, Frame, Lanes};
-use super::setting::Setting;
+use super::setting::{Flip, Setting};
 use crate::cluster::Opened;
 use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
 
@@ -71,6 +72,16 @@ pub enum Report {
     },
     /// A turn was applied.
     Applied(Box<Applied>),
+    /// A turn was applied that had been applied before: the server computes its state again.
+    Again(Box<Applied>),
+    /// A turn was applied by a server whose state is not the others'.
+    Strayed(Height),
+    /// A server noticed that its state is not the others'.
+    Parted(String),
+    /// What it wants to be kept about that, encoded.
+    Capsule(Vec<u8>),
+    /// It healed.
+    Mended(Box<Mended>),
     /// The answer to a [`Request::Ask`].
     Answer {
         /// From the question.
@@ -138,6 +149,12 @@ pub struct Server {
     lanes: Lanes,
     /// The turn that takes long.
     slow: Option<(Box<World>, Arc<Decision>)>,
+    /// Bits flip only in the first life.
+    first_life: bool,
+    /// Heights after which a bit has flipped.
+    flipped: BTreeSet<Height>,
+    /// Is the state not the others' any more?
+    astray: bool,
     /// The moment of the timer that was set last.
     armed: Option<Duration>,
     status: Option<Status>,
@@ -171,6 +188,9 @@ impl Server {
             gateway: Gateway::default(),
             lanes: Lanes::new(start.life),
             slow: None,
+            first_life: start.fresh,
+            flipped: BTreeSet::new(),
+            astray: false,
             armed: None,
             status: None,
             effects: VecDeque::new(),
@@ -269,6 +289,12 @@ impl Server {
             Wish::Traced { act, stage } => self.tell(Report::Traced { act, stage }),
             Wish::Status(status) => self.status = Some(*status),
             Wish::Exposed(server) => self.tell(Report::Exposed(server)),
+            Wish::Parted(halt) => self.tell(Report::Parted(halt.to_string())),
+            Wish::Capsule { bytes, .. } => self.tell(Report::Capsule(bytes)),
+            Wish::Mended(report) => {
+                self.astray = false;
+                self.tell(Report::Mended(report));
+            }
             // It goes on answering.
             Wish::Halted(halt) => self.tell(Report::Halted(halt.to_string())),
         }
@@ -321,9 +347,33 @@ impl Server {
     }
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
-        let result = Box::new(self.setting.apply(&mut world, &decision.turn));
-        self.tell(Report::Applied(result.clone()));
+        let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
+        if let Some(broken) = self.flip(&world, result.height) {
+            *world = broken;
+            result.root = world.root();
+        }
+        let lasts = self.setting.flips.iter().any(|flip| {
+            (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height
+        });
+        self.tell(match (self.astray, self.replica.is_healing()) {
+            (_, true) if !lasts => Report::Again(result.clone()),
+            (false, false) => Report::Applied(result.clone()),
+            _ => Report::Strayed(result.height),
+        });
         self.replica_gets(now, Event::Applied { world, result });
+    }
+
+    /// The world with a bit flipped, if one flips now.
+    fn flip(&mut self, world: &World, height: Height) -> Option<World> {
+        let here = |flip: &&Flip| (flip.seat, flip.height) == (self.seat, height);
+        let flip = self.setting.flips.iter().find(here).filter(|_| self.first_life)?;
+        if !self.flipped.insert(height) && !flip.lasting {
+            return None;
+        }
+        self.astray = true;
+        let tile = world.manifest().leaves.into_iter().find(|leaf| leaf.key.0.starts_with("tile/"));
+        let tile = tile.expect("a plaza has tiles").key;
+        Some(flipped(world, &tile, &self.setting.tools()).expect("a body has bits that may flip"))
     }
 
     fn move_line(&mut self, now: Now, client: ClientId, moved: Moved) {

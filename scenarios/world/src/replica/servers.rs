@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::time::Duration;
 
 use metatopia_protocol::{Answer, ServerMessage, decode_server};
-use metatopia_replica::{ClientId, PeerMessage, Reader};
+use metatopia_replica::{ClientId, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{ActId, Now, PublicKey};
 
@@ -65,6 +66,12 @@ pub struct Servers {
     pub openings: u64,
     /// Acts that servers were seen to follow, with the seat.
     pub followed: BTreeSet<(ActId, usize)>,
+    /// When servers noticed that their states are not the others', with their seats.
+    pub parted: Vec<(Duration, usize)>,
+    /// What they wanted to be kept about it, with their seats.
+    pub capsules: Vec<(usize, Vec<u8>)>,
+    /// When they had healed, and from what.
+    pub mended: Vec<(Duration, usize, Mended)>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
@@ -82,6 +89,9 @@ impl Servers {
             loaded: (0, 0),
             openings: 0,
             followed: BTreeSet::new(),
+            parted: Vec::new(),
+            capsules: Vec::new(),
+            mended: Vec::new(),
             used: BTreeSet::new(),
             setting,
         }
@@ -163,6 +173,16 @@ impl Cluster for Servers {
             Report::Exposed(server) => {
                 self.oracle.blame(format!("server {seat} accuses {server}, and nobody lies"));
             }
+            Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
+            Report::Strayed(height) => self.oracle.saw_stray(seat, height),
+            Report::Parted(why) => {
+                if self.setting.flips.iter().all(|flip| flip.seat != seat) {
+                    self.oracle.blame(format!("server {seat} doubts its state: {why}"));
+                }
+                self.parted.push((scene.at, seat));
+            }
+            Report::Capsule(bytes) => self.capsules.push((seat, bytes)),
+            Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
             Report::Halted(why) => self.oracle.blame(format!("server {seat} halts: {why}")),
         }
     }

@@ -35,6 +35,17 @@ pub struct Slow {
     pub takes: Duration,
 }
 
+/// A bit of one server's state that flips, after a turn, in the server's first life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flip {
+    /// Whose.
+    pub seat: usize,
+    /// After the turn of this height.
+    pub height: Height,
+    /// Does it flip whenever that turn is applied? Memory does not, a wrong program does.
+    pub lasting: bool,
+}
+
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
     /// What all dice are thrown from.
@@ -57,6 +68,8 @@ pub struct Setting {
     pub trap: Option<Trap>,
     /// Turns that take long.
     pub slow: Option<Slow>,
+    /// Bits that flip.
+    pub flips: Vec<Flip>,
     genesis: Genesis,
     encoded: Arc<Vec<u8>>,
     beginning: World,
@@ -72,6 +85,7 @@ impl std::fmt::Debug for Setting {
             .field("founders", &self.founders)
             .field("snapshot_turns", &self.snapshot_turns)
             .field("slow", &self.slow)
+            .field("flips", &self.flips)
             .finish_non_exhaustive()
     }
 }
@@ -101,6 +115,7 @@ impl Setting {
             patience: Patience::default(),
             trap: None,
             slow: None,
+            flips: Vec::new(),
             encoded: Arc::new(genesis.encode()),
             genesis,
             beginning,

@@ -7,7 +7,7 @@ use metatopia_scenarios::plaza;
 use metatopia_types::{Act, Emote, Height};
 
 use super::person::{Manner, Person};
-use super::setting::{Setting, Slow};
+use super::setting::{Flip, Setting, Slow};
 use super::stage::{Account, Stage};
 use crate::agreement::Scheme;
 use crate::chance::{Dice, Span};
@@ -232,4 +232,71 @@ pub fn joining(seed: u64) -> Account {
     stage.world.plan(9 * SECOND, Order::Kill(dice.index(4)));
     stage.run_until(until);
     stage.finish(PATIENCE)
+}
+
+/// Brings people to all servers but one, who are lively until a moment.
+fn bring_people_elsewhere(stage: &mut Stage, shunned: &[usize], until: Duration) {
+    let seats: Vec<usize> =
+        (0..stage.setting().founders).filter(|seat| !shunned.contains(seat)).collect();
+    for (number, seat) in (1..=5).zip(seats.into_iter().cycle()) {
+        let person = Person::new(stage.setting(), number, seat, Manner::lively(until));
+        stage.invite(Duration::from_millis(70 * number), person);
+    }
+}
+
+/// The server whose memory is bad in [`flipped_bit`] and [`bad_memory`].
+#[must_use]
+pub fn forgetful(seed: u64) -> usize {
+    Dice::new(seed, "forgetful").index(4)
+}
+
+/// A bit flips in one server's state. It finds out, heals, and votes again; later it dies, and reads
+/// a log again that holds its wrong notes.
+#[must_use]
+pub fn flipped_bit(seed: u64) -> Account {
+    let mut dice = Dice::new(seed, "flipped bit");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    let seat = forgetful(seed);
+    setting.snapshot_turns = 5 + dice.below(60);
+    setting.flips = vec![Flip { seat, height: Height(30 + dice.below(60)), lasting: false }];
+    let mut conditions = Conditions::calm(1 + dice.below(20));
+    conditions.job = Span::ms(0, dice.below(10));
+    let mut stage = Stage::new(setting, conditions);
+    let until = 12 * SECOND;
+    bring_people_elsewhere(&mut stage, &[seat], until);
+    stage.run_until(8 * SECOND);
+    let (tail, down) = (dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]), SECOND / 2);
+    stage.world.plan(8 * SECOND, Order::Crash { seat, tail, down });
+    stage.run_until(until);
+    stage.finish(PATIENCE)
+}
+
+/// Bits flip in one server's state again and again, four times within an hour.
+#[must_use]
+pub fn bad_memory(seed: u64) -> Stage {
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    let seat = forgetful(seed);
+    let flip = |height| Flip { seat, height: Height(height), lasting: false };
+    setting.flips = vec![flip(30), flip(70), flip(110), flip(150)];
+    setting.snapshot_turns = 25;
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 12 * SECOND;
+    bring_people_elsewhere(&mut stage, &[seat], until);
+    stage.run_until(until);
+    stage
+}
+
+/// Two of four servers come to another state than the other two: no root has a quorum. Either bits
+/// flipped in both, or, if it is `lasting`, they run other rules.
+#[must_use]
+pub fn two_against_two(seed: u64, lasting: bool) -> Stage {
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    let height = Height(60);
+    setting.flips = [1, 2].map(|seat| Flip { seat, height, lasting }).into();
+    setting.snapshot_turns = 25;
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 14 * SECOND;
+    bring_people_elsewhere(&mut stage, &[1, 2], until);
+    stage.run_until(until);
+    stage
 }

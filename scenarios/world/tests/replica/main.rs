@@ -1,3 +1,4 @@
 //! Whole servers and real sessions in the simulated world.
 
+mod divergence;
 mod plaza;

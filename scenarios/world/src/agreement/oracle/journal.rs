@@ -76,7 +76,8 @@ impl Journal {
             | Record::Timeout(_)
             | Record::Polka(_)
             | Record::Voice
-            | Record::Silence => return None,
+            | Record::Silence
+            | Record::Healed { .. } => return None,
         };
         // What is there already is not made less durable by being there twice.
         self.places.entry(entry).or_insert(place);

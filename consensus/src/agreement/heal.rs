@@ -1,0 +1,63 @@
+//! Going on after this server's own state turned out to be wrong.
+//!
+//! Only the states were wrong: what was decided, and what this server signed, is in its log and
+//! stays. So the state machine computes the states again, from a certified one, and agreement takes
+//! these in their place. A record says so, lest a restart should believe the old notes.
+
+use metatopia_types::{Height, Now};
+
+use super::{Agreement, Moment};
+use crate::{Applied, Decision, Host, Input, Record};
+
+impl Agreement {
+    /// The decided turn that is void here, if agreement halted because of one. Its header states
+    /// what more than two thirds of the voting power hold for the state.
+    #[must_use]
+    pub fn contested(&self) -> Option<&Decision> {
+        self.contested.as_ref().map(|(_, decision)| decision)
+    }
+
+    /// The states from the height of the first of these on were wrong, and these are right: one for
+    /// each height up to the last one that was reported as applied. Agreement goes on, if it halted
+    /// because of a state. With `silent` it signs nothing any more in this life, and only follows.
+    ///
+    /// # Panics
+    /// If there is a gap between them.
+    pub fn heal(&mut self, now: Now, host: &mut dyn Host, states: &[Applied], silent: bool) {
+        let Some(first) = states.first() else {
+            return;
+        };
+        self.outbox.append(Record::Healed { from: first.height });
+        self.forget_states(first.height);
+        states.iter().for_each(|state| self.note_state(state));
+        self.halted = false;
+        if silent {
+            (self.silent, self.speaks) = (true, false);
+            self.core.set_voice(false);
+        }
+        if let Some((from, decision)) = self.contested.take() {
+            self.sync.again(from, decision);
+        }
+        let cx = &mut Moment { now, host };
+        self.begin(cx);
+        self.run(cx);
+        self.outbox.close();
+    }
+
+    /// What was noted of the states from this height on is void.
+    pub(super) fn forget_states(&mut self, from: Height) {
+        self.past.forget_states(from);
+        drop(self.logged_roots.split_off(&from));
+    }
+
+    /// While it is halted, an agreement knows who is there and what is durable, and nothing else.
+    pub(super) fn on_halted(&mut self, input: Input) {
+        match input {
+            Input::PeerUp(peer) => self.peers.up(peer),
+            Input::PeerDown(peer) => self.peers.down(peer),
+            Input::Synced(to) => self.outbox.synced(to),
+            Input::Muted(muted) => self.muted = muted,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Servers whose states part from the others': noticed, told, healed, and nobody else held up.
+
+use std::time::Duration;
+
+use metatopia_replica::{Condition, HEALS_MAX, Status};
+use metatopia_sim::{Capsule, Verdict};
+use metatopia_types::{Height, Millis, Now, limits::ROOT_LAG};
+use metatopia_world::replica::Stage;
+use metatopia_world::replica::stories::{bad_memory, flipped_bit, forgetful, two_against_two};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn status(stage: &Stage, seat: usize) -> Status {
+    let now = Now { monotonic: stage.world.now(), wall: Millis(0) };
+    let server = stage.world.server(seat).expect("it runs");
+    server.replica().status(now).expect("nothing is being applied")
+}
+
+#[test]
+fn a_flipped_bit_is_noticed_told_and_healed_and_the_world_goes_on() {
+    for seed in 0..6 {
+        let account = flipped_bit(seed);
+
+        account.assert_sound();
+        let (servers, seat) = (&account.servers, forgetful(seed));
+        let flip = servers.setting.flips[0].height;
+        let [(noticed, parted)] = servers.parted[..] else { panic!("seed {seed}: {servers:?}") };
+        let [(healed, mended, report)] = &servers.mended[..] else { panic!("seed {seed}") };
+        assert_eq!((parted, *mended), (seat, seat), "seed {seed}");
+        // It can notice when the header two turns later is decided, and does before the one after
+        // that could be.
+        let steps = servers.oracle.steps();
+        let began = servers.oracle.first_at(flip).expect("it was applied");
+        println!(
+            "seed {seed}: noticed after {:?}, healed {:?} later",
+            noticed - began,
+            *healed - noticed
+        );
+        assert!(noticed - began < SECOND / 2, "seed {seed}: {:?}", noticed - began);
+        assert!(*healed - noticed < 3 * SECOND, "seed {seed}");
+
+        assert_eq!(report.height, flip, "seed {seed}");
+        assert_eq!(report.now, steps[&flip].root);
+        assert!(report.votes && report.heals == 1);
+        let found = report.difference.as_ref().expect("the field is named");
+        assert!(found.key.0.starts_with("tile/"), "seed {seed}: {found}");
+        assert!(found.entry.is_some() && !found.field.is_empty(), "seed {seed}: {found}");
+
+        let [(_, capsule)] = &servers.capsules[..] else { panic!("seed {seed}") };
+        let capsule = Capsule::decode(capsule).expect("a capsule");
+        let stating = flip.plus(ROOT_LAG);
+        assert!(capsule.turns.iter().any(|(turn, _)| turn.header.height == stating));
+        let verdict = capsule.replay(&servers.setting.tools()).expect("it can be replayed");
+        let Verdict::Unrepeatable { of, now, difference, .. } = verdict else {
+            panic!("seed {seed}: {verdict:?}")
+        };
+        assert_eq!((of, now), (flip, report.now));
+        assert_eq!(difference.map(|found| found.key.clone()), Some(found.key.clone()));
+
+        let pause = servers.oracle.longest_pause(noticed.saturating_sub(SECOND), *healed);
+        assert!(pause < SECOND / 2, "seed {seed}: nobody waits: {pause:?}");
+        assert!(account.built[&seat].iter().any(|height| *height > report.looked_at.plus(5)));
+    }
+}
+
+#[test]
+fn a_server_that_healed_three_times_in_an_hour_only_follows() {
+    let stage = bad_memory(1);
+    let seat = forgetful(1);
+    let votes: Vec<bool> =
+        stage.world.cluster.mended.iter().map(|(_, _, report)| report.votes).collect();
+    assert_eq!(votes, [true, true, true, false]);
+    assert_eq!(votes.len(), HEALS_MAX + 1);
+    let status = status(&stage, seat);
+    assert_eq!((status.condition, status.voting), (Condition::Following, false));
+
+    let account = stage.finish(10 * SECOND);
+
+    account.assert_sound();
+    let built = account.built.get(&seat).cloned().unwrap_or_default();
+    assert!(built.iter().all(|height| *height < Height(160)), "{built:?}");
+}
+
+#[test]
+fn two_against_two_is_called_stalled_and_each_of_them_writes_a_capsule() {
+    let stage = two_against_two(3, true);
+    let servers = &stage.world.cluster;
+    let mut writers: Vec<usize> = servers.capsules.iter().map(|(seat, _)| *seat).collect();
+    writers.sort_unstable();
+    assert_eq!(writers, [0, 1, 2, 3]);
+    assert_eq!((servers.parted.len(), servers.mended.len()), (0, 0));
+    for seat in 0..4 {
+        let status = status(&stage, seat);
+        assert!(status.stalled && status.split, "{seat}: {status:?}");
+        assert_eq!(status.condition, Condition::Sound);
+        assert_eq!(status.height, Height(61), "{seat}");
+    }
+    // What they wrote is enough to see that two came to one state and two to another.
+    let ends = servers.capsules.iter().map(|(_, bytes)| {
+        let capsule = Capsule::decode(bytes).expect("a capsule");
+        *capsule.roots.last().expect("turns were applied")
+    });
+    let ends: std::collections::BTreeSet<_> = ends.collect();
+    assert_eq!(ends.len(), 2);
+}
+
+#[test]
+fn two_servers_with_flipped_bits_heal_by_themselves_and_the_world_goes_on() {
+    let stage = two_against_two(4, false);
+    let mut healed: Vec<usize> =
+        stage.world.cluster.mended.iter().map(|(_, seat, _)| *seat).collect();
+    healed.sort_unstable();
+    assert_eq!(healed, [1, 2]);
+
+    let account = stage.finish(10 * SECOND);
+
+    account.assert_sound();
+    assert!(account.turns > 100, "{}", account.turns);
+}
