@@ -10,9 +10,9 @@ use crate::agreement::oracle::Law;
 /// A server that is so many turns behind the furthest is not behind.
 pub(super) const NEAR: u64 = 3;
 
-/// Turns that are under way when an act comes: the one that is decided, and the one that its
-/// proposer has promised already.
-const UNDER_WAY: u64 = 1;
+/// Turns that are under way when an act comes, and hold what came before: the one that is voted on,
+/// and the one that was promised for the next height by who has precommitted.
+const UNDER_WAY: u64 = 2;
 
 /// What a server needs, beside the waits of agreement, until it takes part again: it says its votes
 /// again, and looks around whether others are ahead.
