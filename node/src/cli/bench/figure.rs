@@ -118,7 +118,7 @@ impl fmt::Display for Figure {
             Bound::AtLeast(bound) => format!("at least {bound}"),
             Bound::None => String::new(),
         };
-        write!(f, "{:<34}{value:>9} {:<12}{bound:<16}", self.figure, self.unit)
+        write!(f, "{:<34}{value:>9} {:<14}{bound:<16}", self.figure, self.unit)
     }
 }
 
