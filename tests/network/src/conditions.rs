@@ -1,15 +1,14 @@
 //! The weather of now, and which links are cut.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{Link, Weather};
 
 /// What a switch asks for every packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// Where nothing else is said.
+    /// Between all servers.
     pub everywhere: Weather,
-    links: BTreeMap<Link, Weather>,
     cut: BTreeSet<Link>,
     /// From this seat on, seats have clear sky: those who look on are not part of the story.
     onlookers_from: usize,
@@ -20,11 +19,6 @@ impl Conditions {
     #[must_use]
     pub fn new(onlookers_from: usize) -> Self {
         Self { onlookers_from, ..Self::default() }
-    }
-
-    /// The weather of one direction.
-    pub fn set(&mut self, link: Link, weather: Weather) {
-        self.links.insert(link, weather);
     }
 
     /// Cuts one direction.
@@ -54,7 +48,7 @@ impl Conditions {
         if link.0.max(link.1) >= self.onlookers_from {
             return Some(Weather::default());
         }
-        Some(self.links.get(&link).copied().unwrap_or(self.everywhere))
+        Some(self.everywhere)
     }
 }
 

@@ -23,8 +23,9 @@ const SKIPPED: u8 = 77;
 #[command(after_help = "Examples:\n  \
     metatopia-network --short                 every story, a few seconds each\n  \
     metatopia-network --story split --json    one story, one JSON object per line\n\n\
-    Needs Linux, /dev/net/tun, and root or user namespaces. Nothing outside the namespaces that it\n\
-    makes is touched. A figure past twice its bound fails a story, but not with --short.\n\n\
+    Needs Linux, /dev/net/tun, and root or user namespaces. Outside the namespaces that it makes, it\n\
+    uses a folder for temporary files and, to make the world, ports of loopback. A figure past\n\
+    twice its bound fails a story, but not with --short.\n\n\
     Exit codes:\n  0   all stories passed\n  1   a story failed\n  2   usage\n  \
     77  this machine does not permit namespaces")]
 struct Arguments {
