@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
-use metatopia_tests::root;
+use metatopia_tests::{files, root};
 
 /// Which of our crates each crate may use. A new arrow is a decision: it belongs into
 /// ARCHITECTURE.md first.
@@ -23,12 +23,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     ("network", &["math"]),
+    ("oracle", &["types", "consensus"]),
     (
         "world",
         &[
             "math",
             "types",
             "consensus",
+            "oracle",
             "store",
             "replica",
             "sim",
@@ -85,7 +87,12 @@ const PURE: &[&str] = &[
     "sim",
     "client",
     "replica",
+    "oracle",
 ];
+
+/// What the oracle may name of agreement: shapes of what is said and written down. Nothing that
+/// decides, or it would believe what it is there to doubt.
+const SHAPES: &[&str] = &["Decision", "Message", "Record"];
 
 /// Not offline: crates for other systems are in the lock file too, and a build here fetches none.
 fn metadata() -> Metadata {
@@ -160,6 +167,27 @@ fn no_pure_crate_brings_sockets_clocks_or_an_async_runtime_of_its_own() {
         for banned in ["tokio", "libp2p", "quinn", "mio", "rand", "getrandom", "rapier2d"] {
             assert!(!normal[*package].contains(banned), "{package} uses {banned}");
         }
+    }
+}
+
+#[test]
+fn the_oracle_names_nothing_of_agreement_but_shapes() {
+    let sources = files(&root().join("scenarios/oracle"), ".rs").expect("the oracle's sources");
+    assert!(sources.len() > 8, "{sources:?}");
+    for path in sources {
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        for rest in text.split("metatopia_consensus").skip(1) {
+            let names = rest.strip_prefix("::").and_then(|rest| rest.split(';').next());
+            let names = names.unwrap_or_else(|| panic!("{} names all of it", path.display()));
+            for name in names.trim_matches(['{', '}']).split(',').map(str::trim) {
+                assert!(SHAPES.contains(&name), "{} names {name}", path.display());
+            }
+        }
+        // What certificates and evidence find out about themselves is production's word: the
+        // oracle asks for single signatures only.
+        let (asked, all) = (text.matches("verifier.verify(").count(), text.matches(".verify("));
+        assert_eq!(asked, all.count(), "{} lets production check", path.display());
+        assert!(!text.contains("Roster"), "{} follows production's roster", path.display());
     }
 }
 

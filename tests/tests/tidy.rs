@@ -13,6 +13,7 @@ const PURE: &[&str] = &[
     "client/src",
     "node/store",
     "node/replica",
+    "scenarios/oracle",
 ];
 
 /// The one crate with a C interface: exporting a name takes an unsafe attribute, in one module of it.
@@ -107,7 +108,9 @@ fn pure_sources_do_not_even_name_effects() {
 #[test]
 fn pure_crates_share_one_strict_clippy_file() {
     let strict = fs::read_to_string(root().join("sim/clippy.toml")).expect("the strict file");
-    for folder in ["physics", "scripting", "consensus", "client/protocol", "node/store"] {
+    let folders =
+        ["physics", "scripting", "consensus", "client/protocol", "node/store", "scenarios/oracle"];
+    for folder in folders {
         let copy = fs::read_to_string(root().join(folder).join("clippy.toml")).expect(folder);
         assert_eq!(copy, strict, "{folder}/clippy.toml differs from sim/clippy.toml");
     }

@@ -7,7 +7,6 @@ mod ambush;
 pub mod bugs;
 mod flaws;
 mod ledger;
-mod oracle;
 mod outcome;
 mod scenario;
 mod server;
@@ -22,7 +21,7 @@ mod villain;
 
 pub use ambush::Ambush;
 pub use ledger::{Ledger, LedgerState};
-pub use oracle::{Fault, History, Law, Oracle};
+pub use metatopia_oracle::{Fault, History, Law, Oracle};
 pub use outcome::{Outcome, percentile};
 pub use scenario::{Scenario, Seed};
 pub use server::{Apply, Report, Server, Start, Wake};

@@ -41,6 +41,7 @@ mod network;
 pub mod replica;
 mod seat;
 mod trace;
+mod watched;
 mod world;
 
 pub use agenda::Agenda;

@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use metatopia_consensus::Controls;
+use metatopia_oracle::Law;
 
 use super::ambush::Ambush;
-use super::oracle::Law;
 use super::outcome::Outcome;
 use super::scenario::{Scenario, Seed};
 use super::setting::Flaw;

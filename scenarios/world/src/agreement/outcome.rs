@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use metatopia_oracle::{Fault, Law};
 use metatopia_types::{Digest, PublicKey};
 
-use super::oracle::{Fault, Law};
 use super::scenario::Scenario;
 use super::servers::Decided;
 use crate::class::Fired;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Message, Record};
+use metatopia_oracle::{Law, Oracle};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
-use super::oracle::{Law, Oracle, record};
-use super::server::{Report, Server, Start};
+use super::server::{AGREEMENT_KIND, Report, Server, Start};
 use super::setting::Setting;
 use super::twins::Schedule;
 use super::villain::{Deed, Villain};
@@ -20,6 +20,7 @@ use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, Opened, Order, Scene};
 use crate::crash::Tail;
 use crate::machine::FileChange;
+use crate::watched::{Watched, append};
 
 /// Turns that a liar looks back on.
 const RECENT: usize = 32;
@@ -73,7 +74,7 @@ impl Servers {
     pub fn new(setting: Arc<Setting>, liars: &[(usize, Deed)]) -> Self {
         let seats: Vec<usize> = liars.iter().map(|(seat, _)| *seat).collect();
         Self {
-            oracle: Oracle::new(&setting, &seats),
+            oracle: Oracle::new(setting.founding(), &seats),
             starts: BTreeMap::new(),
             ambush: None,
             schedule: None,
@@ -153,7 +154,7 @@ impl Cluster for Servers {
         let start = self.start_of(seat);
         let opened = Server::open(&self.setting, seat, &start, now, disk)?;
         if self.oracle.is_honest(seat) {
-            self.oracle.saw_start(seat, disk);
+            self.oracle.saw_start(seat, &Watched(disk));
         }
         Ok(opened)
     }
@@ -199,7 +200,7 @@ impl Cluster for Servers {
         let from = scene.seat;
         if self.oracle.is_honest(from) {
             self.watch_clocks(scene);
-            self.oracle.saw_message(from, frame, scene.disk);
+            self.oracle.saw_message(from, frame, &Watched(scene.disk));
             let again = matches!(frame, Message::Proposal(p) if p.message.valid_round.is_some());
             self.proposed_again += u64::from(again);
             self.perhaps_die(scene, frame);
@@ -242,7 +243,7 @@ impl Cluster for Servers {
                     let round = decision.turn.header.round.0;
                     self.decided.push(Decided { at: scene.at, seat, height, round });
                 }
-                self.oracle.check_told(seat, &decision, scene.disk);
+                self.oracle.saw_decision(seat, &decision, &Watched(scene.disk));
             }
             Report::Evidence(evidence) => {
                 self.oracle.saw_evidence(scene.seat, &evidence);
@@ -254,9 +255,13 @@ impl Cluster for Servers {
         let FileChange::Append(write) = change else {
             return;
         };
+        let Some(append) = append(write, scene.disk, AGREEMENT_KIND) else {
+            return;
+        };
         if self.oracle.is_honest(scene.seat) {
-            self.oracle.saw_write(scene.seat, write, scene.disk);
-        } else if let Some(record) = record(write) {
+            self.watch_clocks(scene);
+            self.oracle.saw_write(scene.seat, &append);
+        } else if let Some(record) = append.payload.and_then(|bytes| Record::decode(bytes).ok()) {
             self.note_villains_turn(scene.seat, &record);
         }
     }
@@ -271,7 +276,7 @@ impl Cluster for Servers {
 
     fn died(&mut self, scene: &mut Scene<'_, Self>) {
         if self.oracle.is_honest(scene.seat) {
-            self.oracle.saw_death(scene.seat, scene.disk);
+            self.oracle.saw_death(scene.seat, &Watched(scene.disk));
         }
     }
 }

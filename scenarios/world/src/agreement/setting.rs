@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use metatopia_consensus::{Base, Config, Controls, Patience, Record};
+use metatopia_oracle::Founding;
 use metatopia_types::{
     Act, Contact, Digest, Envelope, Height, Lane, Member, PublicKey, Roster, Seq, Sign,
     SignedEnvelope, SimId, ValidatorSet, Verify,
@@ -158,6 +159,20 @@ impl Setting {
             (0..self.founders).map(|seat| (self.name(seat), member(seat))).collect();
         let roster = Roster::genesis(members).expect("a sim has founders");
         LedgerState::genesis(self.sim, roster)
+    }
+
+    /// What whoever watches the sim knows of it.
+    #[must_use]
+    pub fn founding(&self) -> Founding {
+        Founding {
+            sim: self.sim,
+            verifier: Arc::clone(&self.verifier),
+            names: (0..self.keys.len()).map(|seat| self.name(seat)).collect(),
+            powers: (0..self.founders).map(|seat| u64::from(self.power(seat))).collect(),
+            admin: Some(self.admin.public()),
+            root: self.genesis_state().root(),
+            turn_length: self.turn_length,
+        }
     }
 
     /// Where agreement starts from before the first turn.

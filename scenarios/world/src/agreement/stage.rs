@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{JoinError, JoinPack, Trust};
+use metatopia_oracle::Law;
 use metatopia_store::memory::{MemoryDisk, Tail};
 use metatopia_store::recover;
 use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 
 use super::ambush::Ambush;
 use super::ledger::{LedgerState, led_by};
-use super::oracle::Law;
 use super::outcome::Outcome;
 use super::scenario::Scenario;
 use super::server::{Log, Server, Start};

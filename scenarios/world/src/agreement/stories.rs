@@ -9,7 +9,8 @@ mod weather;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::oracle::Law;
+use metatopia_oracle::Law;
+
 use super::outcome::Outcome;
 use super::scenario::Seed;
 use super::setting::Flaw;

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use metatopia_consensus::Message;
+use metatopia_oracle::Forbidden;
 use metatopia_types::{
     Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Signature, Turn,
 };
 
-use super::oracle::Forbidden;
 use super::setting::Setting;
 use crate::class::Class;
 use noise::{corrupt, garbled, oversized, parts};

@@ -5,8 +5,15 @@ use std::collections::BTreeSet;
 use metatopia_world::agreement::Law;
 use metatopia_world::agreement::stories::{Ending, divergence, stories, story};
 
-/// Laws that no story breaks: they are tested on their own, or by the bug bank.
+/// Laws that no story breaks: they are tested on their own, by the bug bank, or are laws of sims.
 const UNSEEN: &[Law] = &[
+    Law::Lane,
+    Law::Receipt,
+    Law::Outcome,
+    Law::Order,
+    Law::Replay,
+    Law::Proof,
+    Law::Bounds,
     Law::Time,
     Law::Chain,
     Law::Slander,

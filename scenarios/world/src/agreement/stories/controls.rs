@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use metatopia_consensus::{Controls, Message};
+use metatopia_oracle::Law;
 use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
 use super::crashes::after_votes;
 use super::weather::lossy;
 use super::{Ending, Story};
-use crate::agreement::oracle::Law;
 use crate::agreement::server::Start;
 use crate::agreement::{Deed, Flaw, Outcome, Scenario, Scheme, Seed, Unlogged};
 use crate::chance::{Dice, Span};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{JoinError, JoinPack};
+use metatopia_oracle::Law;
 use metatopia_types::{Act, Contact, Height, SetChange};
 
 use super::weather::lossy;
 use super::{Ending, Story};
-use crate::agreement::oracle::Law;
 use crate::agreement::{Outcome, Scenario, Seed, Stage};
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;

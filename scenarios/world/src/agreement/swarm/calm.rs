@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use metatopia_oracle::Law;
 use metatopia_types::Height;
 
 use super::run::Run;
-use crate::agreement::oracle::Law;
 
 /// A server that is so many turns behind the furthest is not behind.
 pub(super) const NEAR: u64 = 3;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use metatopia_oracle::Law;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Act, Contact, Height, Look, SetChange, SignedEnvelope};
 
 use super::plan::{Moment, Plan};
 use super::{Played, Swarm, calm};
-use crate::agreement::oracle::Law;
 use crate::agreement::{Server, Stage};
 use crate::chance::{Dice, Span};
 use crate::class::Class;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use metatopia_oracle::Law;
+
 use super::Swarm;
-use crate::agreement::oracle::Law;
 
 /// Times are not narrowed down further than this.
 const FINEST: Duration = Duration::from_millis(500);

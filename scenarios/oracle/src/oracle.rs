@@ -1,36 +1,20 @@
-//! Watches simulated servers and says what they did wrong.
-//!
-//! It knows the rules from the design, not from the code: it counts voting power, follows the
-//! membership and compares histories by itself, and calls none of production's checks. What it
-//! shares with production are the shapes of messages and records, the digests that name things, and
-//! signatures.
+//! The oracle: whom it watches, and what it is told.
 
-mod checks;
-mod electorate;
-mod history;
-mod journal;
-mod law;
-mod locks;
-mod words;
-
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Decision, Message};
-use metatopia_store::Write;
-use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, SimId, Verify};
+use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, Root};
 
-use super::setting::Setting;
-use electorate::Electorate;
-pub use history::History;
-use journal::Journal;
-pub(crate) use journal::record;
-pub use law::{Fault, Law};
-use locks::Locks;
-use words::{Slot, Words};
+use crate::disk::{Append, Disk};
+use crate::electorate::Electorate;
+use crate::founding::Founding;
+use crate::history::History;
+use crate::journal::{Journal, Note};
+use crate::law::{Fault, Law};
+use crate::locks::Locks;
+use crate::words::{Slot, Words};
 
 /// Faults that are written down; more of one run add nothing.
 const FAULTS_KEPT: usize = 40;
@@ -40,87 +24,79 @@ const FAULTS_KEPT: usize = 40;
 const LIES_SHOWN: u64 = 100;
 
 /// How far ahead of a clock a turn may be that its server votes for, in milliseconds.
-const AHEAD_MS: u64 = 500;
+pub(crate) const AHEAD_MS: u64 = 500;
+
+/// The decisions in the logs of some seats.
+pub type Logs = BTreeMap<usize, BTreeMap<Height, Arc<Decision>>>;
 
 /// Why nobody honest may vote for a turn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Forbidden {
+pub struct Forbidden {
     /// For people.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
     /// It is only void for clocks that are far from this time.
-    pub(crate) ahead: Option<Millis>,
+    pub ahead: Option<Millis>,
 }
 
-/// See the module.
+/// Holds the servers of one sim to the laws.
 #[derive(Debug)]
 pub struct Oracle {
-    sim: SimId,
-    names: Vec<PublicKey>,
-    verifier: Verifier,
+    pub(crate) founding: Founding,
     /// Which seats are held to the rules.
-    honest: Vec<bool>,
-    now: Duration,
+    pub(crate) honest: Vec<bool>,
+    pub(crate) now: Duration,
     faults: Vec<Fault>,
-    words: Words,
-    locks: Locks,
-    journals: Vec<Journal>,
-    history: History,
-    electorate: Electorate,
+    pub(crate) words: Words,
+    pub(crate) locks: Locks,
+    pub(crate) journals: Vec<Journal>,
+    pub(crate) history: History,
+    pub(crate) electorate: Electorate,
+    /// Which acts of each turn the servers say they carried out.
+    carried_out: BTreeMap<Height, Vec<bool>>,
+    /// Decisions of seats that were looked at.
+    pub(crate) checked: BTreeSet<(usize, HeaderId)>,
     /// Turns that a liar made, and that nobody honest may vote for.
-    void: BTreeMap<HeaderId, Forbidden>,
+    pub(crate) void: BTreeMap<HeaderId, Forbidden>,
     /// The latest that each honest wall clock ever showed.
-    walls: BTreeMap<usize, Millis>,
+    pub(crate) walls: BTreeMap<usize, Millis>,
     /// So many honest servers at least take part in the first quorum for a turn.
     witnesses: usize,
-    turn_length: u64,
     evidence: BTreeMap<PublicKey, u64>,
     /// How often a liar said two things in one place to one honest server.
     shown: BTreeMap<PublicKey, u64>,
 }
 
-struct Verifier(Arc<dyn Verify>);
-
-impl fmt::Debug for Verifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Verifier")
-    }
-}
-
 impl Oracle {
-    /// An oracle for the sim of `setting`; the seats in `liars` may do what they want.
+    /// An oracle for a sim; the seats in `liars` may do what they want.
     #[must_use]
-    pub fn new(setting: &Setting, liars: &[usize]) -> Self {
-        let seats = setting.keys.len();
-        let names: Vec<_> = (0..seats).map(|seat| setting.name(seat)).collect();
-        let power = |seat: usize| u64::from(setting.power(seat));
-        let founders = (0..setting.founders).map(|seat| (names[seat], power(seat))).collect();
+    pub fn new(founding: Founding, liars: &[usize]) -> Self {
+        let (seats, founders) = (founding.names.len(), founding.powers.len());
         let mut history = History::new(seats);
         for seat in 0..seats {
-            history.note_root(seat, Height(0), setting.genesis_state().root());
+            history.note_root(seat, Height(0), founding.root);
         }
         // Two seats with one name are one liar.
-        let alone = |seat: usize| names.iter().filter(|name| **name == names[seat]).count() == 1;
         let honest: Vec<bool> =
-            (0..seats).map(|seat| !liars.contains(&seat) && alone(seat)).collect();
-        let lying = honest.iter().take(setting.founders).filter(|honest| !**honest).count();
+            (0..seats).map(|seat| !liars.contains(&seat) && founding.is_alone(seat)).collect();
+        let lying = honest.iter().take(founders).filter(|honest| !**honest).count();
+        let members = founding.names.iter().copied().zip(founding.powers.iter().copied());
         Self {
-            sim: setting.sim,
             honest,
-            verifier: Verifier(Arc::clone(&setting.verifier)),
             now: Duration::ZERO,
             faults: Vec::new(),
             words: Words::default(),
             locks: Locks::default(),
             journals: (0..seats).map(|_| Journal::default()).collect(),
             history,
-            electorate: Electorate::new(founders, setting.admin.public()),
+            electorate: Electorate::new(members.collect(), founding.admin),
+            carried_out: BTreeMap::new(),
+            checked: BTreeSet::new(),
             void: BTreeMap::new(),
             walls: BTreeMap::new(),
-            witnesses: witnesses(setting, lying),
-            turn_length: setting.turn_length,
+            witnesses: founding.witnesses(lying),
             evidence: BTreeMap::new(),
             shown: BTreeMap::new(),
-            names,
+            founding,
         }
     }
 
@@ -154,7 +130,7 @@ impl Oracle {
     }
 
     /// Nobody honest may vote for this turn.
-    pub(crate) fn forbid(&mut self, turn: HeaderId, why: Forbidden) {
+    pub fn forbid(&mut self, turn: HeaderId, why: Forbidden) {
         self.void.insert(turn, why);
     }
 
@@ -167,7 +143,7 @@ impl Oracle {
     }
 
     /// Time goes on; these are the wall clocks.
-    pub(crate) fn watch_clocks(&mut self, at: Duration, wall: impl Fn(usize) -> Millis) {
+    pub fn watch_clocks(&mut self, at: Duration, wall: impl Fn(usize) -> Millis) {
         self.now = at;
         for seat in (0..self.honest.len()).filter(|seat| self.honest[*seat]) {
             let latest = self.walls.entry(seat).or_default();
@@ -176,17 +152,43 @@ impl Oracle {
     }
 
     /// The latest time that a turn may state: so many clocks must have been near it.
-    fn latest_time(&self) -> Millis {
+    pub(crate) fn latest_time(&self) -> Millis {
         let mut walls: Vec<Millis> = self.walls.values().copied().collect();
         walls.sort();
         let nearest = walls.iter().rev().nth(self.witnesses - 1).or(walls.first());
         nearest.copied().unwrap_or_default().plus(AHEAD_MS)
     }
 
-    /// A server appends to its log.
-    pub(crate) fn saw_write(&mut self, seat: usize, write: &Write, disk: &MemoryDisk) {
-        if let Some((height, root)) = self.journals[seat].note(write, disk) {
-            self.history.note_root(seat, height, root);
+    /// A server is about to append to its log.
+    pub fn saw_write(&mut self, seat: usize, append: &Append<'_>) {
+        match self.journals[seat].note(append) {
+            Some(Note::Root(height, root)) => self.saw_root(seat, height, root),
+            Some(Note::Healed(from)) => self.history.forget_roots(seat, from),
+            Some(Note::Decided(decision)) => self.check_decided(seat, &decision),
+            None => {}
+        }
+    }
+
+    /// A server says which root the state has after a height.
+    pub fn saw_root(&mut self, seat: usize, height: Height, root: Root) {
+        self.history.note_root(seat, height, root);
+    }
+
+    /// Servers say which acts of a turn they carried out, in the order of its acts: who votes later
+    /// may depend on it.
+    pub fn saw_carried_out(&mut self, height: Height, acts: Vec<bool>) {
+        self.carried_out.entry(height).or_insert(acts);
+        self.follow_membership();
+    }
+
+    pub(crate) fn follow_membership(&mut self) {
+        while let Some(turn) = self.history.turn(self.electorate.next_height()) {
+            let carried_out = self.carried_out.get(&turn.header.height);
+            if !self.electorate.judges() && carried_out.is_none() {
+                return;
+            }
+            let carried_out = carried_out.map(Vec::as_slice);
+            self.electorate.follow(turn, carried_out, |height| self.history.root(height));
         }
     }
 
@@ -199,31 +201,35 @@ impl Oracle {
     /// At which heights the server in `seat` signed something new since a moment, ascending.
     #[must_use]
     pub fn voted_since(&self, seat: usize, since: Duration) -> Vec<Height> {
-        self.words.heights_of(self.names[seat], since)
+        self.words.heights_of(self.founding.names[seat], since)
     }
 
     /// A process died, before its disk changes.
-    pub(crate) fn saw_death(&mut self, seat: usize, disk: &MemoryDisk) {
+    pub fn saw_death(&mut self, seat: usize, disk: &dyn Disk) {
         self.journals[seat].note_death(disk);
     }
 
     /// A process started, after it recovered its log.
-    pub(crate) fn saw_start(&mut self, seat: usize, disk: &MemoryDisk) {
+    pub fn saw_start(&mut self, seat: usize, disk: &dyn Disk) {
+        if let Some((segment, at)) = self.journals[seat].strange(disk) {
+            let what = || format!("it goes on from segment {segment}, and did not write byte {at}");
+            self.blame(Some(seat), Law::Damage, what);
+        }
         for entry in self.journals[seat].reread(disk) {
             self.blame(Some(seat), Law::Forgotten, || format!("{entry:?} was durable"));
         }
     }
 
     /// A server shows evidence.
-    pub(crate) fn saw_evidence(&mut self, seat: usize, evidence: &Evidence) {
+    pub fn saw_evidence(&mut self, seat: usize, evidence: &Evidence) {
         let (slots, contents, names, genuine) = match evidence {
             Evidence::Votes(a, b) => (
                 (Slot::vote(&a.message), Slot::vote(&b.message)),
                 (format!("{:?}", a.message.header), format!("{:?}", b.message.header)),
                 (a.message.voter, b.message.voter),
                 [a, b].map(|vote| {
-                    let said = vote.message.sign_bytes(self.sim);
-                    self.verifier.0.verify(&vote.message.voter, &said, &vote.signature)
+                    let said = vote.message.sign_bytes(self.founding.sim);
+                    self.founding.verifier.verify(&vote.message.voter, &said, &vote.signature)
                 }),
             ),
             Evidence::Proposals(a, b) => (
@@ -231,12 +237,13 @@ impl Oracle {
                 (format!("{:?}", a.message), format!("{:?}", b.message)),
                 (a.message.proposer, b.message.proposer),
                 [a, b].map(|proposal| {
-                    let said = proposal.message.sign_bytes(self.sim);
-                    self.verifier.0.verify(&proposal.message.proposer, &said, &proposal.signature)
+                    let (proposer, signature) = (&proposal.message.proposer, &proposal.signature);
+                    let said = proposal.message.sign_bytes(self.founding.sim);
+                    self.founding.verifier.verify(proposer, &said, signature)
                 }),
             ),
         };
-        *self.evidence.entry(names.0).or_default() += 1;
+        self.note_evidence(names.0);
         let proves = slots.0 == slots.1 && contents.0 != contents.1 && genuine == [true; 2];
         if !proves {
             self.blame(Some(seat), Law::Slander, || format!("{evidence:?} proves nothing"));
@@ -245,8 +252,20 @@ impl Oracle {
         }
     }
 
+    /// A server accuses another one of having signed two things at once, and does not say which.
+    pub fn saw_accusation(&mut self, seat: usize, accused: PublicKey) {
+        self.note_evidence(accused);
+        if self.honest_seat(&accused).is_some() {
+            self.blame(Some(seat), Law::Slander, || format!("it accuses {accused:?}"));
+        }
+    }
+
+    fn note_evidence(&mut self, accused: PublicKey) {
+        *self.evidence.entry(accused).or_default() += 1;
+    }
+
     /// A liar says all this to one honest server: two things in one place are a reason to accuse it.
-    pub(crate) fn saw_lies(&mut self, liar: PublicKey, frames: &[Message]) {
+    pub fn saw_lies(&mut self, liar: PublicKey, frames: &[Message]) {
         let mut said = BTreeMap::new();
         for frame in frames {
             let (slot, header) = match frame {
@@ -262,17 +281,13 @@ impl Oracle {
         }
     }
 
-    fn honest_seat(&self, name: &PublicKey) -> Option<usize> {
-        let seat = self.names.iter().position(|known| known == name)?;
+    pub(crate) fn honest_seat(&self, name: &PublicKey) -> Option<usize> {
+        let seat = self.founding.names.iter().position(|known| known == name)?;
         self.honest[seat].then_some(seat)
     }
 
-    /// The run is over; `logs` is what each honest server's disk says in the end.
-    pub(crate) fn close(
-        &mut self,
-        at: Duration,
-        logs: &BTreeMap<usize, BTreeMap<Height, Arc<Decision>>>,
-    ) {
+    /// The run is over; `logs` are the decisions on the disks of some honest servers, by seat.
+    pub fn close(&mut self, at: Duration, logs: &Logs) {
         self.now = at;
         for (name, height) in self.words.voters() {
             if self.electorate.has_voted_outside(&name, height) {
@@ -290,6 +305,9 @@ impl Oracle {
             for (law, what) in self.history.missing(*seat, decisions) {
                 self.blame(Some(*seat), law, || what);
             }
+            for what in History::lanes_go_back(decisions) {
+                self.blame(Some(*seat), Law::Lane, || what);
+            }
         }
         for (liar, times) in self.shown.clone() {
             if times >= LIES_SHOWN && !self.evidence.contains_key(&liar) {
@@ -300,36 +318,5 @@ impl Oracle {
     }
 }
 
-/// How many honest servers there are at least among those that first vote for a turn.
-fn witnesses(setting: &Setting, liars: usize) -> usize {
-    let equal = setting.powers.is_empty();
-    let quorum = setting.founders * 2 / 3 + 1;
-    if equal { quorum.saturating_sub(liars).max(1) } else { 1 }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::{Law, Oracle};
-    use crate::agreement::{Scheme, Setting};
-    use metatopia_types::{Evidence, HeaderId, Height, Round, Vote, VoteKind};
-
-    #[test]
-    fn evidence_that_proves_nothing_is_slander_and_good_evidence_is_not() {
-        let setting = Setting::new(Scheme::StandIn, 4, 4);
-        let mut oracle = Oracle::new(&setting, &[3]);
-        let vote = |round, header| {
-            let (kind, height, voter) = (VoteKind::Prevote, Height(7), setting.name(3));
-            let vote = Vote { kind, height, round: Round(round), header, voter };
-            vote.sign(setting.sim, &*setting.keys[3])
-        };
-        let nil = vote(0, None);
-
-        oracle.saw_evidence(0, &Evidence::votes(nil.clone(), vote(0, Some(HeaderId::default()))));
-        assert!(oracle.faults().is_empty());
-        oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId::default()))));
-        oracle.saw_evidence(1, &Evidence::votes(nil.clone(), nil));
-
-        let broken: Vec<_> = oracle.faults().iter().map(|fault| fault.law).collect();
-        assert_eq!(broken, [Law::Slander; 2]);
-    }
-}
+mod tests;

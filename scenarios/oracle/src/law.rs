@@ -53,8 +53,23 @@ laws! {
     Lost => "nothing-told-is-lost",
     /// No act is done twice.
     Twice => "acts-happen-once",
+    /// In each lane of an author sequences grow from turn to turn.
+    Lane => "lanes-go-forward",
+    /// An act has one receipt, and none if it was refused.
+    Receipt => "one-receipt-per-act",
     /// All servers compute the same state.
     Root => "equal-roots",
+    /// The same becomes of every act and script on all servers, and people are told that.
+    Outcome => "equal-outcomes",
+    /// Every script gets the same events in the same order on all servers, those of one sender
+    /// together.
+    Order => "equal-orders",
+    /// A log that is played again from genesis gives what the servers had.
+    Replay => "logs-can-be-replayed",
+    /// Frames for clients are frames, and what they claim is proved.
+    Proof => "clients-are-shown-proofs",
+    /// What waits in a server is bounded, whatever others do.
+    Bounds => "queues-have-bounds",
     /// What had been durable is there after a restart.
     Forgotten => "nothing-durable-is-forgotten",
     /// A state that was written down and read again is the same state.

@@ -1,16 +1,20 @@
 //! Checks of what servers say, one by one.
 
 use metatopia_consensus::{Decision, Message};
-use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{HeaderId, Height, Proposal, Round, Signature, Signed, Vote, VoteKind};
+use metatopia_types::{
+    Certificate, Header, HeaderId, Height, Proposal, PublicKey, Round, Signature, Signed, Vote,
+    VoteKind,
+};
 
-use super::journal::Entry;
-use super::words::Slot;
-use super::{AHEAD_MS, Forbidden, Law, Oracle};
+use crate::disk::Disk;
+use crate::journal::Entry;
+use crate::law::Law;
+use crate::oracle::{AHEAD_MS, Forbidden, Oracle};
+use crate::words::Slot;
 
 impl Oracle {
     /// An honest server lets a message out.
-    pub(crate) fn saw_message(&mut self, seat: usize, message: &Message, disk: &MemoryDisk) {
+    pub fn saw_message(&mut self, seat: usize, message: &Message, disk: &dyn Disk) {
         match message {
             Message::Vote(vote) => self.check_vote(seat, vote, disk),
             Message::Proposal(proposal) => self.check_proposal(seat, proposal, disk),
@@ -38,7 +42,7 @@ impl Oracle {
                     self.check_quoted(seat, vote, quoted.signature, disk);
                 }
             }
-            Message::Decision(decision) => self.check_told(seat, decision, disk),
+            Message::Decision(decision) => self.saw_decision(seat, decision, disk),
             Message::Part(_)
             | Message::Want(_)
             | Message::Ask { .. }
@@ -47,9 +51,9 @@ impl Oracle {
         }
     }
 
-    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &MemoryDisk) {
+    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &dyn Disk) {
         self.check_quoted(seat, vote.message.clone(), vote.signature, disk);
-        if vote.message.voter == self.names[seat]
+        if vote.message.voter == self.founding.names[seat]
             && let Some(turn) = vote.message.header
         {
             self.check_value(seat, vote.message.height, turn, disk);
@@ -57,20 +61,21 @@ impl Oracle {
     }
 
     /// A vote that a server shows, its own or another's.
-    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &MemoryDisk) {
+    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &dyn Disk) {
         let signed = Signed { message: vote, signature };
         if self.words.knows(&signed.signature) {
             return;
         }
         let vote = &signed.message;
-        let own = vote.voter == self.names[seat];
+        let own = vote.voter == self.founding.names[seat];
         if own && !self.journals[seat].is_durable(&Entry::Signature(signature), disk) {
             self.blame(Some(seat), Law::NotDurable, || format!("{vote:?}"));
         }
         let Some(voter) = self.honest_seat(&vote.voter) else {
             return;
         };
-        if !self.verifier.0.verify(&vote.voter, &vote.sign_bytes(self.sim), &signature) {
+        let said = vote.sign_bytes(self.founding.sim);
+        if !self.founding.verifier.verify(&vote.voter, &said, &signature) {
             // Somebody puts words into its mouth. Honest servers do not hand such on.
             self.blame(Some(seat), Law::Certificate, || format!("shows a forged {vote:?}"));
             return;
@@ -115,15 +120,15 @@ impl Oracle {
     fn may_have_quorum(&self, vote: &Vote, header: HeaderId, round: Round) -> Option<bool> {
         let mut voters = self.locks.prevoters(vote.height, header, round);
         voters.insert(vote.voter);
-        let liars = (0..self.names.len()).filter(|seat| !self.honest[*seat]);
-        voters.extend(liars.map(|seat| self.names[seat]));
+        let liars = (0..self.founding.names.len()).filter(|seat| !self.honest[*seat]);
+        voters.extend(liars.map(|seat| self.founding.names[seat]));
         let (power, total) = self.electorate.power_of(vote.height, voters.into_iter())?;
         Some(power * 3 > total * 2)
     }
 
-    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &MemoryDisk) {
+    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &dyn Disk) {
         let proposal = &signed.message;
-        let own = proposal.proposer == self.names[seat];
+        let own = proposal.proposer == self.founding.names[seat];
         if !own || self.words.knows(&signed.signature) {
             return;
         }
@@ -141,7 +146,7 @@ impl Oracle {
     }
 
     /// An honest server vouches for a turn.
-    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &MemoryDisk) {
+    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &dyn Disk) {
         if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
             self.blame(Some(seat), Law::UnseenTurn, || format!("{turn:?} at {height}"));
         }
@@ -154,25 +159,41 @@ impl Oracle {
         }
     }
 
+    /// A server gives clients a receipt of an act in the turn with this header.
+    pub fn saw_receipt(&mut self, seat: usize, header: &Header, disk: &dyn Disk) {
+        self.check_told(seat, header.height, header.id(), disk);
+    }
+
     /// A server tells clients or peers that a turn is decided.
-    pub(crate) fn check_told(&mut self, seat: usize, decision: &Decision, disk: &MemoryDisk) {
+    pub fn saw_decision(&mut self, seat: usize, decision: &Decision, disk: &dyn Disk) {
         let (height, id) = (decision.height(), decision.id());
-        if !self.history.note_told(seat, height, id) {
+        if !self.check_told(seat, height, id, disk) {
             return;
         }
-        for entry in [Entry::Decided(height), Entry::Turn(id)] {
+        for (voter, signature) in &decision.certificate.signatures {
+            let vote = precommit(&decision.certificate, *voter);
+            self.check_quoted(seat, vote, *signature, disk);
+        }
+        self.check_decided(seat, decision);
+    }
+
+    /// What is told is durable. Returns whether it is news from this server.
+    fn check_told(&mut self, seat: usize, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
+        let news = self.history.note_told(seat, height, id);
+        for entry in [Entry::Decided(height), Entry::Turn(id)].into_iter().filter(|_| news) {
             if !self.journals[seat].is_durable(&entry, disk) {
                 self.blame(Some(seat), Law::NotDurable, || format!("{entry:?} told"));
             }
         }
-        let round: Round = decision.certificate.round;
-        for (voter, signature) in &decision.certificate.signatures {
-            let (kind, header, voter) = (VoteKind::Precommit, Some(id), *voter);
-            let vote = Vote { kind, height, round, header, voter };
-            self.check_quoted(seat, vote, *signature, disk);
+        news
+    }
+
+    /// A server takes a turn for decided: it tells of it, or writes it down.
+    pub(crate) fn check_decided(&mut self, seat: usize, decision: &Decision) {
+        if self.checked.insert((seat, decision.id())) {
+            self.check_certificate(seat, decision);
+            self.check_turn(seat, decision);
         }
-        self.check_certificate(seat, decision);
-        self.check_turn(seat, decision);
     }
 
     fn check_certificate(&mut self, seat: usize, decision: &Decision) {
@@ -188,8 +209,8 @@ impl Oracle {
             self.blame(Some(seat), Law::Certificate, what);
         }
         for (voter, signature) in &certificate.signatures {
-            let message = certificate.vote(*voter).sign_bytes(self.sim);
-            if !self.verifier.0.verify(voter, &message, signature) {
+            let said = precommit(certificate, *voter).sign_bytes(self.founding.sim);
+            if !self.founding.verifier.verify(voter, &said, signature) {
                 let what = || format!("the signature of {voter:?} at {height} is wrong");
                 self.blame(Some(seat), Law::Certificate, what);
             }
@@ -213,15 +234,15 @@ impl Oracle {
             return;
         }
         let latest = self.latest_time();
-        if let Some(what) = self.history.time_is_wrong(height, self.turn_length, latest) {
+        if let Some(what) = self.history.time_is_wrong(height, self.founding.turn_length, latest) {
             self.blame(Some(seat), Law::Time, || format!("{height}: {what}"));
         }
         self.follow_membership();
     }
+}
 
-    fn follow_membership(&mut self) {
-        while let Some(turn) = self.history.turn(self.electorate.next_height()) {
-            self.electorate.follow(turn, |height| self.history.root(height));
-        }
-    }
+/// What a signature in a certificate is for.
+fn precommit(certificate: &Certificate, voter: PublicKey) -> Vote {
+    let (height, round) = (certificate.height, certificate.round);
+    Vote { kind: VoteKind::Precommit, height, round, header: Some(certificate.header), voter }
 }

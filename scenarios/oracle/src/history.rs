@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use metatopia_consensus::Decision;
-use metatopia_types::{ActId, HeaderId, Height, Millis, Root, Turn};
+use metatopia_types::{ActId, HeaderId, Height, Millis, Root, Seq, Turn};
 
-use super::law::Law;
+use crate::law::Law;
 
 /// See the module.
 #[derive(Debug)]
@@ -42,6 +42,16 @@ impl History {
 
     pub(crate) fn note_root(&mut self, seat: usize, height: Height, root: Root) {
         self.roots.entry(height).or_default().entry(root).or_default().insert(seat);
+    }
+
+    /// The server found that its states from a height on were wrong, and computes them again.
+    pub(crate) fn forget_roots(&mut self, seat: usize, from: Height) {
+        for roots in self.roots.range_mut(from..).map(|(_, roots)| roots) {
+            for seats in roots.values_mut() {
+                seats.remove(&seat);
+            }
+            roots.retain(|_, seats| !seats.is_empty());
+        }
     }
 
     /// The root after a height: that of most servers.
@@ -162,6 +172,26 @@ impl History {
         missing
     }
 
+    /// Where a lane goes back: sequences grow from height to height.
+    pub(crate) fn lanes_go_back(decisions: &BTreeMap<Height, Arc<Decision>>) -> Vec<String> {
+        let (mut last, mut back) = (BTreeMap::new(), vec![]);
+        for (height, decision) in decisions {
+            let mut here: BTreeMap<_, BTreeSet<Seq>> = BTreeMap::new();
+            for act in decision.turn.body.acts() {
+                let envelope = &act.envelope;
+                let lane = (envelope.author, envelope.lane);
+                let new = here.entry(lane).or_default().insert(envelope.seq);
+                let after = last.get(&lane).is_none_or(|last| envelope.seq > *last);
+                if !new || !after {
+                    back.push(format!("{height} has {lane:?} {:?} again", envelope.seq));
+                }
+            }
+            let newest = here.into_iter().filter_map(|(lane, seqs)| Some((lane, *seqs.last()?)));
+            last.extend(newest);
+        }
+        back
+    }
+
     /// The last turns that were told, at most so many, the newest first.
     pub fn newest(&self, count: usize) -> impl Iterator<Item = &Arc<Turn>> {
         self.turns.values().rev().take(count)
@@ -178,10 +208,11 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::{History, Law};
+    use crate::samples::{SIM, key, turn, with_acts};
     use metatopia_consensus::Decision;
     use metatopia_types::{
-        Act, Body, Certificate, Envelope, Header, HeaderId, Height, Lane, Millis, Root, Round, Seq,
-        SimId, Turn,
+        Act, Certificate, Envelope, HeaderId, Height, Lane, Millis, Root, Round, Seq, Sign as _,
+        Turn,
     };
     use std::sync::Arc;
 
@@ -197,29 +228,6 @@ mod tests {
             history.extend(&Arc::new(turn));
         }
         history
-    }
-
-    fn turn(height: u64, time: u64, previous: HeaderId) -> Turn {
-        let body = Body::default();
-        let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
-        let (height, time, round) = (Height(height), Millis(time), Round(0));
-        let header = Header {
-            sim: Default::default(),
-            engine: 1,
-            height,
-            previous,
-            proposer: Default::default(),
-            round,
-            time,
-            acts,
-            act_count,
-            blobs,
-            blob_count,
-            root: Root::default(),
-            validators: Default::default(),
-            next_validators: Default::default(),
-        };
-        Turn { header, body }
     }
 
     fn time_is_wrong(times: &[u64], latest: u64) -> bool {
@@ -274,12 +282,10 @@ mod tests {
 
     #[test]
     fn a_log_that_lacks_a_turn_or_has_an_act_twice_is_seen() {
-        let key = crate::agreement::Scheme::StandIn.key(1);
-        let sim = SimId::default();
+        let (sim, author, key) = (SIM, key(0).public(), key(0));
         let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
-        let act = Envelope { sim, author: key.public(), lane, seq, last_valid, act: Act::Leave };
-        let mut first = turn(1, 50, HeaderId::default());
-        first.body = Body::new(vec![act.sign(&*key)], Vec::new()).unwrap();
+        let act = Envelope { sim, author, lane, seq, last_valid, act: Act::Leave }.sign(&key);
+        let first = with_acts(1, 50, HeaderId::default(), vec![act]);
         let mut second = turn(2, 100, first.id());
         let mut told = History::new(4);
         for turn in [&first, &second] {
@@ -300,5 +306,7 @@ mod tests {
         assert_eq!(laws(&[&first]), [Law::Lost], "it told of the second one");
         second.body = first.body.clone();
         assert_eq!(laws(&[&first, &second]), [Law::Twice]);
+        let log = [&first, &second].map(|turn| decided(turn)).into_iter().collect();
+        assert_eq!(History::lanes_go_back(&log).len(), 1);
     }
 }

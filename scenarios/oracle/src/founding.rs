@@ -1,0 +1,54 @@
+//! What the oracle knows of a sim before anything happens.
+
+use std::fmt;
+use std::sync::Arc;
+
+use metatopia_types::{PublicKey, Root, SimId, Verify};
+
+/// The sim that is watched, as it was founded.
+#[derive(Clone)]
+pub struct Founding {
+    /// The sim.
+    pub sim: SimId,
+    /// Checks signatures.
+    pub verifier: Arc<dyn Verify>,
+    /// The name of the server in each seat. Two seats with one name are one liar in two places.
+    pub names: Vec<PublicKey>,
+    /// The voting power of those in the first seats: they vote at genesis.
+    pub powers: Vec<u64>,
+    /// Whose changes of the members count. If it is nobody, those count that the servers say they
+    /// carried out.
+    pub admin: Option<PublicKey>,
+    /// The root of the state before the first turn.
+    pub root: Root,
+    /// Least time between two turns, in milliseconds.
+    pub turn_length: u64,
+}
+
+impl fmt::Debug for Founding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Founding")
+            .field("sim", &self.sim)
+            .field("seats", &self.names.len())
+            .field("powers", &self.powers)
+            .field("admin", &self.admin)
+            .field("root", &self.root)
+            .field("turn_length", &self.turn_length)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Founding {
+    /// Is this seat the only one with its name?
+    pub(crate) fn is_alone(&self, seat: usize) -> bool {
+        self.names.iter().filter(|name| **name == self.names[seat]).count() == 1
+    }
+
+    /// How many honest servers there are at least among those that first vote for a turn, if so
+    /// many founders lie.
+    pub(crate) fn witnesses(&self, liars: usize) -> usize {
+        let equal = self.powers.windows(2).all(|pair| pair[0] == pair[1]);
+        let quorum = self.powers.len() * 2 / 3 + 1;
+        if equal { quorum.saturating_sub(liars).max(1) } else { 1 }
+    }
+}

@@ -1,0 +1,216 @@
+//! What lies where in one server's log, and how much of it no crash can take.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use metatopia_consensus::{Decision, Record};
+use metatopia_types::{Digest, HeaderId, Height, Root, Signature, Turn};
+
+use crate::disk::{Append, Disk};
+
+/// What messages rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Entry {
+    /// The bytes of a turn.
+    Turn(HeaderId),
+    /// A vote or a proposal, by its signature.
+    Signature(Signature),
+    /// That a height is decided.
+    Decided(Height),
+}
+
+/// What a record says that is of use beyond its server.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// The root after a height.
+    Root(Height, Root),
+    /// The roots from this height on were wrong.
+    Healed(Height),
+    /// A turn is decided.
+    Decided(Decision),
+}
+
+/// The bytes of a record in a segment.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    segment: u64,
+    from: usize,
+    to: usize,
+    digest: Digest,
+}
+
+impl Place {
+    /// Do these bytes of its segment hold it?
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        bytes.get(self.from..self.to).is_some_and(|bytes| digest(bytes) == self.digest)
+    }
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    places: BTreeMap<Entry, Place>,
+    /// Entries that were seen to be durable.
+    durable: BTreeSet<Entry>,
+    /// All that was written to the last segment, in order: only its end can be torn.
+    last: Vec<Place>,
+    /// Turns whose bytes were written, until one of their height is decided.
+    turns: BTreeMap<HeaderId, Arc<Turn>>,
+}
+
+fn digest(bytes: &[u8]) -> Digest {
+    Digest::of("metatopia oracle place v1", bytes)
+}
+
+impl Journal {
+    /// A record is about to be appended.
+    pub(crate) fn note(&mut self, append: &Append<'_>) -> Option<Note> {
+        let Append { segment, from, bytes, payload } = *append;
+        let place = Place { segment, from, to: from + bytes.len(), digest: digest(bytes) };
+        if self.last.last().is_some_and(|last| last.segment != segment || last.to > from) {
+            self.last.retain(|before| before.segment == segment && before.to <= from);
+        }
+        self.last.push(place);
+        let record = Record::decode(payload?).ok()?;
+        let entry = match &record {
+            Record::Turn(turn) => Entry::Turn(turn.id()),
+            Record::Vote(vote) => Entry::Signature(vote.signature),
+            Record::Proposal(proposal) | Record::Early(proposal) => {
+                Entry::Signature(proposal.signature)
+            }
+            Record::Decided(certificate) => Entry::Decided(certificate.height),
+            Record::Applied { height, root, .. } => return Some(Note::Root(*height, *root)),
+            Record::Healed { from } => return Some(Note::Healed(*from)),
+            Record::Verdict(_)
+            | Record::Timeout(_)
+            | Record::Polka(_)
+            | Record::Voice
+            | Record::Silence => return None,
+        };
+        // What is there already is not made less durable by being there twice.
+        self.places.entry(entry).or_insert(place);
+        match record {
+            Record::Turn(turn) => {
+                self.turns.insert(turn.id(), turn);
+                None
+            }
+            Record::Decided(certificate) => {
+                let turn = self.turns.remove(&certificate.header)?;
+                self.turns.retain(|_, turn| turn.header.height > certificate.height);
+                Some(Note::Decided(Decision { certificate, turn }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Would a power loss right now leave this entry?
+    pub(crate) fn is_durable(&mut self, entry: &Entry, disk: &dyn Disk) -> bool {
+        if self.durable.contains(entry) {
+            return true;
+        }
+        let Some(place) = self.places.get(entry) else {
+            return false;
+        };
+        let there = place.is_in(disk.durable(place.segment));
+        if there {
+            self.durable.insert(*entry);
+        }
+        there
+    }
+
+    /// The process is about to lose what is not durable.
+    pub(crate) fn note_death(&mut self, disk: &dyn Disk) {
+        let entries: Vec<Entry> = self.places.keys().copied().collect();
+        for entry in entries {
+            self.is_durable(&entry, disk);
+        }
+    }
+
+    /// The process read its log again: the first byte at its end that it did not write there, and
+    /// in which segment. What was written before it was watched is not known.
+    pub(crate) fn strange(&self, disk: &dyn Disk) -> Option<(u64, usize)> {
+        let Place { segment, mut from, .. } = *self.last.first()?;
+        let bytes = disk.bytes(segment);
+        for place in &self.last {
+            if from >= bytes.len() || !place.is_in(bytes) {
+                break;
+            }
+            from = place.to;
+        }
+        (from < bytes.len()).then_some((segment, from))
+    }
+
+    /// The process read its log again: forgets what is gone, and returns what must not be.
+    pub(crate) fn reread(&mut self, disk: &dyn Disk) -> Vec<Entry> {
+        let there = |place: &Place| place.is_in(disk.bytes(place.segment));
+        self.places.retain(|_, place| there(place));
+        self.last.retain(|place| there(place));
+        let places = &self.places;
+        let gone: Vec<Entry> =
+            self.durable.iter().filter(|entry| !places.contains_key(entry)).copied().collect();
+        self.durable.retain(|entry| places.contains_key(entry));
+        gone
+    }
+
+    /// The server's disk was taken away on purpose.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Journal;
+    use crate::disk::{Append, Disk};
+
+    /// A log of one segment, of which so many bytes are durable.
+    struct Paper(Vec<u8>, usize);
+
+    impl Disk for Paper {
+        fn bytes(&self, segment: u64) -> &[u8] {
+            if segment == 0 { &self.0 } else { &[] }
+        }
+
+        fn durable(&self, segment: u64) -> &[u8] {
+            if segment == 0 { &self.0[..self.1] } else { &[] }
+        }
+    }
+
+    /// What is strange about a log after `header first second` was written and this was left of it.
+    fn strange(left: &[u8]) -> Option<(u64, usize)> {
+        let (mut journal, mut log) = (Journal::default(), b"header".to_vec());
+        for bytes in [&b" first"[..], b" second"] {
+            let (segment, from, payload) = (0, log.len(), None);
+            journal.note(&Append { segment, from, bytes, payload });
+            log.extend_from_slice(bytes);
+        }
+        journal.strange(&Paper(left.to_vec(), left.len()))
+    }
+
+    #[test]
+    fn a_log_that_goes_on_from_bytes_that_nobody_wrote_is_strange() {
+        for whole in [&b"header first second"[..], b"header first", b"header", b"", b"head"] {
+            assert_eq!(strange(whole), None);
+        }
+        for (left, at) in [
+            (&b"header first sec"[..], 12),
+            (b"header first s\0cond", 12),
+            (b"header f", 6),
+            (b"header fi\0\0t second", 6),
+            (b"header first second\0", 19),
+        ] {
+            assert_eq!(strange(left), Some((0, at)), "{left:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_segment_is_all_that_is_looked_at() {
+        let mut journal = Journal::default();
+        for segment in [3, 4] {
+            let (from, bytes, payload) = (9, &b"record"[..], None);
+            journal.note(&Append { segment, from, bytes, payload });
+        }
+
+        assert_eq!(journal.strange(&Paper(b"anything".to_vec(), 0)), None);
+    }
+}

@@ -1,0 +1,127 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_consensus::Record;
+use metatopia_types::{
+    Certificate, Digest, Evidence, HeaderId, Height, Millis, Root, Round, Sign as _, Turn, Vote,
+    VoteKind,
+};
+
+use super::{Law, Oracle};
+use crate::disk::{Append, Disk};
+use crate::samples::{SIM, founding, key, turn};
+
+/// A disk on which nothing is durable.
+struct Blank;
+
+impl Disk for Blank {
+    fn bytes(&self, _: u64) -> &[u8] {
+        &[]
+    }
+
+    fn durable(&self, _: u64) -> &[u8] {
+        &[]
+    }
+}
+
+fn write(oracle: &mut Oracle, seat: usize, record: &Record) {
+    let payload = record.encode();
+    let (segment, from, bytes) = (0, 0, &payload[..]);
+    oracle.saw_write(seat, &Append { segment, from, bytes, payload: Some(&payload) });
+}
+
+fn broken(oracle: &Oracle) -> Vec<Law> {
+    oracle.faults().iter().map(|fault| fault.law).collect()
+}
+
+#[test]
+fn evidence_that_proves_nothing_is_slander_and_good_evidence_is_not() {
+    let mut oracle = Oracle::new(founding(), &[3]);
+    let vote = |round, header| {
+        let (kind, height, voter) = (VoteKind::Prevote, Height(7), key(3).public());
+        let vote = Vote { kind, height, round: Round(round), header, voter };
+        vote.sign(SIM, &key(3))
+    };
+    let nil = vote(0, None);
+
+    oracle.saw_evidence(0, &Evidence::votes(nil.clone(), vote(0, Some(HeaderId::default()))));
+    oracle.saw_accusation(0, key(3).public());
+    assert!(oracle.faults().is_empty());
+    oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId::default()))));
+    oracle.saw_evidence(1, &Evidence::votes(nil.clone(), nil));
+    oracle.saw_accusation(2, key(1).public());
+
+    assert_eq!(broken(&oracle), [Law::Slander; 3]);
+    assert_eq!(oracle.evidence()[&key(3).public()], 4);
+}
+
+/// A server writes down that a turn is decided, with the signatures of some seats.
+fn decide(oracle: &mut Oracle, seat: usize, turn: &Turn, signers: &[u8]) {
+    let (height, header, round) = (turn.header.height, turn.id(), Round(0));
+    let signature = |seat: &u8| {
+        let (kind, voter) = (VoteKind::Precommit, key(*seat).public());
+        let vote = Vote { kind, height, round, header: Some(header), voter };
+        (voter, vote.sign(SIM, &key(*seat)).signature)
+    };
+    let signatures = signers.iter().map(signature).collect();
+    write(oracle, seat, &Record::Turn(Arc::new(turn.clone())));
+    write(oracle, seat, &Record::Decided(Certificate { height, header, round, signatures }));
+}
+
+#[test]
+fn what_is_decided_in_a_log_is_looked_at_whoever_is_told_of_it() {
+    let watched = |signers: &[u8], second: &Turn| {
+        let mut oracle = Oracle::new(founding(), &[]);
+        oracle.watch_clocks(Duration::ZERO, |_| Millis(100));
+        decide(&mut oracle, 0, &turn(1, 50, HeaderId::default()), signers);
+        decide(&mut oracle, 1, second, &[0, 1, 2]);
+        broken(&oracle)
+    };
+    let first = turn(1, 50, HeaderId::default());
+
+    assert_eq!(watched(&[0, 1, 2], &first), []);
+    assert_eq!(watched(&[0, 1], &first), [Law::Certificate]);
+    assert_eq!(watched(&[0, 0, 1], &first), [Law::Certificate], "each vote counts once");
+    let other = turn(1, 100, HeaderId::default());
+    assert_eq!(watched(&[0, 1, 2], &other), [Law::Agreement]);
+    assert_eq!(watched(&[0, 1, 2], &turn(2, 120, first.id())), [Law::Time]);
+    assert_eq!(watched(&[0, 1, 2], &turn(2, 700, first.id())), [Law::Time], "no clock is there");
+}
+
+#[test]
+fn a_receipt_of_a_turn_that_may_be_lost_breaks_a_law_once() {
+    let mut oracle = Oracle::new(founding(), &[]);
+    let turn = turn(1, 50, HeaderId::default());
+    oracle.watch_clocks(Duration::ZERO, |_| Millis(100));
+    decide(&mut oracle, 0, &turn, &[0, 1, 2]);
+
+    oracle.saw_receipt(0, &turn.header, &Blank);
+    oracle.saw_receipt(0, &turn.header, &Blank);
+
+    assert_eq!(broken(&oracle), [Law::NotDurable; 2], "the decision, and the bytes of the turn");
+    oracle.close(Duration::ZERO, &BTreeMap::from([(0, BTreeMap::new())]));
+    assert_eq!(broken(&oracle)[2..], [Law::Lost], "and the log does not hold it in the end");
+}
+
+#[test]
+fn roots_of_a_server_that_healed_do_not_count_and_later_ones_do() {
+    let parted = |healed: Option<Height>| {
+        let mut oracle = Oracle::new(founding(), &[]);
+        let wrong = Root(Digest([1; 32]));
+        for (seat, height) in (0..4).flat_map(|seat| (1..4).map(move |height| (seat, height))) {
+            let root = if seat == 2 && height >= 2 { wrong } else { Root::default() };
+            let height = Height(height);
+            write(&mut oracle, seat, &Record::Applied { height, root, validators: None });
+        }
+        if let Some(from) = healed {
+            write(&mut oracle, 2, &Record::Healed { from });
+        }
+        oracle.close(Duration::ZERO, &BTreeMap::new());
+        oracle.faults().iter().map(|fault| (fault.law, fault.seat)).collect::<Vec<_>>()
+    };
+
+    assert_eq!(parted(None), [(Law::Root, Some(2)); 2]);
+    assert_eq!(parted(Some(Height(2))), []);
+    assert_eq!(parted(Some(Height(3))), [(Law::Root, Some(2))]);
+}

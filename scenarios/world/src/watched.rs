@@ -1,0 +1,68 @@
+//! What the oracle is shown of a server's disk.
+
+use metatopia_oracle::{Append, Disk};
+use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{FileKind, FileName, Write};
+
+/// The log on a disk.
+pub(crate) struct Watched<'a>(pub(crate) &'a MemoryDisk);
+
+impl Disk for Watched<'_> {
+    fn bytes(&self, segment: u64) -> &[u8] {
+        self.0.bytes(FileName::segment(segment)).unwrap_or_default()
+    }
+
+    fn durable(&self, segment: u64) -> &[u8] {
+        self.0.durable(FileName::segment(segment))
+    }
+}
+
+/// What a server is about to append, if it is to its log; `kind` is that of agreement's records.
+pub(crate) fn append<'a>(write: &'a Write, disk: &MemoryDisk, kind: u8) -> Option<Append<'a>> {
+    let FileKind::Segment(segment) = write.file.kind else {
+        return None;
+    };
+    let begun = write.begins.as_ref().map(|begins| begins.header.len());
+    let from = begun.unwrap_or_else(|| disk.bytes(write.file).map_or(0, <[u8]>::len));
+    Some(Append { segment, from, bytes: &write.bytes, payload: payload(&write.bytes, kind) })
+}
+
+/// The payload of a framed record of this kind. A frame begins with the length of its payload and
+/// its kind, and ends with the payload.
+fn payload(bytes: &[u8], kind: u8) -> Option<&[u8]> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    if rest.first() != Some(&kind) {
+        return None;
+    }
+    bytes.get(bytes.len().checked_sub(length)?..)
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_oracle::Disk as _;
+    use metatopia_store::memory::{MemoryDisk, Tail};
+    use metatopia_store::recover;
+    use metatopia_types::SimId;
+
+    use super::{Watched, append};
+
+    #[test]
+    fn what_is_appended_lies_where_it_is_said_to_be() {
+        let mut disk = MemoryDisk::new();
+        let mut writer = recover(&mut disk, SimId::default()).expect("a new log").writer;
+        for (kind, text) in [(1, "first"), (2, "second")] {
+            let write = writer.append(kind, None, text.as_bytes()).expect("a short record");
+            let shown = append(&write, &disk, 2).expect("it goes to the log");
+            write.perform(&mut disk).expect("a good disk");
+
+            let log = Watched(&disk);
+            assert_eq!(&log.bytes(shown.segment)[shown.from..], shown.bytes, "{text}");
+            let payload = (kind == 2).then_some(text.as_bytes());
+            assert_eq!(shown.payload, payload);
+        }
+        let header = Watched(&disk).durable(0).len();
+        disk.crash(Tail::Lost);
+        assert_eq!(Watched(&disk).bytes(0).len(), header);
+    }
+}
