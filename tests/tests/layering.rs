@@ -171,6 +171,19 @@ fn no_pure_crate_brings_sockets_clocks_or_an_async_runtime_of_its_own() {
 }
 
 #[test]
+fn only_the_simulated_world_switches_rules_off() {
+    for package in metadata().workspace_packages() {
+        let switched = package.dependencies.iter().filter(|used| {
+            let broken = used.features.iter().any(|feature| feature == "controls");
+            broken && used.kind == DependencyKind::Normal
+        });
+        for used in switched {
+            assert_eq!(short(&package.name), "world", "the one that breaks {}", used.name);
+        }
+    }
+}
+
+#[test]
 fn the_oracle_names_nothing_of_agreement_but_shapes() {
     let sources = files(&root().join("scenarios/oracle"), ".rs").expect("the oracle's sources");
     assert!(sources.len() > 8, "{sources:?}");

@@ -57,4 +57,4 @@ pub use start::{
     LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions,
     decode_snapshot, encode_snapshot, find_decisions, payloads_after, recall_from,
 };
-pub use status::Status;
+pub use status::{Status, Waiting};

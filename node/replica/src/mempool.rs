@@ -89,6 +89,12 @@ impl Mempool {
         self.pending.len()
     }
 
+    /// The bytes of all of them with their blobs, at most [`POOL_BYTES_MAX`].
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Does none wait?
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -18,8 +18,9 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, archive::Archive, ledger::Ledger, mempool::Origin,
-    mending::Mending, offers::Offers, outbox::Outbox, sessions::Demand, views::Views,
+    SessionEffect, Sessions, Stage, Status, Waiting, archive::Archive, ledger::Ledger,
+    mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox, sessions::Demand,
+    views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -246,6 +247,16 @@ impl Replica {
     #[must_use]
     pub fn world(&self) -> Option<&World> {
         self.world.as_deref()
+    }
+
+    /// How much waits in it, for whoever watches that it stays within its limits.
+    #[must_use]
+    pub fn waiting(&self) -> Waiting {
+        Waiting {
+            act_bytes: self.ledger.mempool.bytes(),
+            questions: self.questions.len() + self.loading.len(),
+            sessions: self.sessions.len(),
+        }
     }
 
     /// The state of affairs.

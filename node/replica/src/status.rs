@@ -41,3 +41,14 @@ pub struct Status {
     /// Has nothing been decided for [`crate::STALL`]?
     pub stalled: bool,
 }
+
+/// What waits in a replica. Each has a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Bytes of acts that wait for a turn, at most [`crate::mempool::POOL_BYTES_MAX`].
+    pub act_bytes: usize,
+    /// Questions, at most [`crate::QUESTIONS_MAX`].
+    pub questions: usize,
+    /// Open sessions, at most [`crate::CLIENTS_MAX`].
+    pub sessions: usize,
+}

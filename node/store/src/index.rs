@@ -5,6 +5,7 @@ use metatopia_types::SimId;
 use crate::{
     Damaged, DiskError, FileName, Position, ReadDisk,
     chain::Chain,
+    controls::Controls,
     frame::{RecordHeader, SEGMENT_HEADER_BYTES},
     limits::INDEX_STRIDE_BYTES,
     reader::{SegmentReader, Step},
@@ -94,6 +95,7 @@ pub struct LogIndex {
     tip: Chain,
     records: u64,
     last_tagged: Option<(u64, Position)>,
+    controls: Controls,
 }
 
 impl LogIndex {
@@ -108,7 +110,18 @@ impl LogIndex {
             tip: start.before,
             records: 0,
             last_tagged: None,
+            controls: Controls::default(),
         }
+    }
+
+    /// The same, of a store that breaks these rules.
+    pub(crate) fn broken(self, controls: Controls) -> Self {
+        Self { controls, ..self }
+    }
+
+    /// The rules that are broken.
+    pub(crate) const fn controls(&self) -> Controls {
+        self.controls
     }
 
     /// Where the next record will begin.
@@ -366,6 +379,7 @@ impl<'a> Records<'a> {
         let offset = |position: Position| position.since(start) + SEGMENT_HEADER_BYTES as u64;
         let file = FileName::segment(self.index.first + number as u64);
         SegmentReader::new(self.disk, file, offset(self.position), offset(end))
+            .believing(self.index.controls.tail_unchecked)
     }
 
     fn advance(&mut self) -> Result<Option<Record>, ReadError> {

@@ -46,6 +46,7 @@
 
 mod blobs;
 mod chain;
+mod controls;
 mod damage;
 mod disk;
 mod file_name;
@@ -67,6 +68,8 @@ mod torn;
 mod writer;
 
 pub use blobs::{BlobError, forget_blob, get_blob, put_blob};
+#[cfg(feature = "controls")]
+pub use controls::Controls;
 pub use damage::{Damage, Damaged};
 pub use disk::{Cause, Disk, DiskError, Operation, Place, ReadDisk};
 pub use file_name::{FileKind, FileName, Folder};
@@ -74,6 +77,8 @@ pub use identity::{IDENTITY_VERSION, Identity, IdentityError, claim_identity, re
 pub use index::{LogIndex, ReadError, Record, Records};
 pub use position::Position;
 pub use quarantine::{Quarantine, quarantine};
+#[cfg(feature = "controls")]
+pub use recover::recover_broken;
 pub use recover::{RecoverError, Recovered, recover};
 pub use scan::{Scan, ScanError, Survey, TailReport, scan, survey};
 pub use snapshots::{

@@ -5,6 +5,7 @@ use metatopia_types::SimId;
 use crate::{
     Damaged, Disk, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk, RecoverError,
     ScanError,
+    controls::Controls,
     disk::read_start,
     index::Start,
     mark::Mark,
@@ -36,7 +37,7 @@ pub fn quarantine(
     sim: SimId,
     suffices: &dyn Fn(&LogIndex, &dyn ReadDisk) -> bool,
 ) -> Result<Option<Quarantine>, RecoverError> {
-    let (scan, [of_mark, of_log]) = survey_both(disk, sim)?;
+    let (scan, [of_mark, of_log]) = survey_both(disk, sim, Controls::default())?;
     let mut bad = None;
     for fault in [&of_mark, &of_log].into_iter().flatten() {
         match fault {

@@ -4,9 +4,9 @@ use metatopia_types::SimId;
 
 use crate::{
     Disk, DiskError, FileName, LogIndex, LogWriter, Scan, ScanError, SyncRequest, TailReport,
+    controls::Controls,
     disk::read_start,
-    scan,
-    scan::{rescan, segment_numbers},
+    scan::{rescan, scan_with, segment_numbers},
 };
 
 /// A log that can be continued.
@@ -42,7 +42,28 @@ pub enum RecoverError {
 /// # Errors
 /// See [`RecoverError`]. Damage to anything that had been durable is an error, never a cut.
 pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverError> {
-    let found = scan(disk, sim)?;
+    recover_with(disk, sim, Controls::default())
+}
+
+/// Like [`recover`], by a store that breaks these rules.
+///
+/// # Errors
+/// See [`RecoverError`].
+#[cfg(feature = "controls")]
+pub fn recover_broken(
+    disk: &mut dyn Disk,
+    sim: SimId,
+    controls: Controls,
+) -> Result<Recovered, RecoverError> {
+    recover_with(disk, sim, controls)
+}
+
+fn recover_with(
+    disk: &mut dyn Disk,
+    sim: SimId,
+    controls: Controls,
+) -> Result<Recovered, RecoverError> {
+    let found = scan_with(disk, sim, controls)?;
     // What lies before the first segment was given up; its removal may not have been finished.
     let first = found.index.next_segment() - found.index.segments();
     for number in segment_numbers(disk, 0)?.into_iter().take_while(|number| *number < first) {

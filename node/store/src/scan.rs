@@ -4,6 +4,7 @@ use metatopia_types::SimId;
 
 use crate::{
     Cause, Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk,
+    controls::Controls,
     frame::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION, SegmentHeader},
     index::Start,
     mark::Mark,
@@ -90,10 +91,18 @@ pub struct Scan {
 /// # Errors
 /// See [`ScanError`]; each names the file, damage the byte too.
 pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
-    let Survey { scan, fault } = survey(disk, sim)?;
-    match fault {
-        None => Ok(scan),
-        Some(fault) => Err(fault),
+    scan_with(disk, sim, Controls::default())
+}
+
+/// Like [`scan()`], by a store that breaks these rules.
+pub(crate) fn scan_with(
+    disk: &dyn ReadDisk,
+    sim: SimId,
+    controls: Controls,
+) -> Result<Scan, ScanError> {
+    match survey_both(disk, sim, controls)? {
+        (scan, [None, None]) => Ok(scan),
+        (_, [Some(fault), _] | [None, Some(fault)]) => Err(fault),
     }
 }
 
@@ -111,7 +120,7 @@ pub struct Survey {
 /// # Errors
 /// When the disk fails.
 pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<Survey, DiskError> {
-    let (scan, [mark, log]) = survey_both(disk, sim)?;
+    let (scan, [mark, log]) = survey_both(disk, sim, Controls::default())?;
     Ok(Survey { scan, fault: mark.or(log) })
 }
 
@@ -119,6 +128,7 @@ pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<Survey, DiskError> {
 pub(crate) fn survey_both(
     disk: &dyn ReadDisk,
     sim: SimId,
+    controls: Controls,
 ) -> Result<(Scan, [Option<ScanError>; 2]), DiskError> {
     let (mark, fault) = match Mark::read(disk, sim) {
         Ok(mark) => (mark, None),
@@ -131,7 +141,7 @@ pub(crate) fn survey_both(
         // A bad mark does not say where the log begins; the first segment does too.
         (None, Some(_)) => first_start(disk, sim)?,
     };
-    let mut scanner = Scanner::new(disk, sim, LogIndex::new(start), mark);
+    let mut scanner = Scanner::new(disk, sim, LogIndex::new(start).broken(controls), mark);
     let (tail, behind) = match scanner.run() {
         Ok(tail) => (tail, None),
         Err(ScanError::Disk(error)) => return Err(error),
@@ -279,7 +289,8 @@ impl<'a> Scanner<'a> {
         }
         self.header(file)?;
         self.index.begin_segment();
-        let mut reader = SegmentReader::new(self.disk, file, header_bytes, length);
+        let mut reader = SegmentReader::new(self.disk, file, header_bytes, length)
+            .believing(last && self.index.controls().tail_unchecked);
         loop {
             let (offset, position) = (reader.at(), self.index.end());
             let damage = match reader.step(self.index.tip(), position)? {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use metatopia_consensus::Controls;
 use metatopia_oracle::Law;
+use metatopia_store::Controls as LogControls;
 
 use super::ambush::Ambush;
 use super::outcome::Outcome;
@@ -30,6 +31,8 @@ const SPAN: Duration = Duration::from_secs(40);
 pub enum Site {
     /// In the agreement that all servers run.
     Agreement,
+    /// In the log on every server's disk.
+    Log,
     /// In the small application that stands in for the sim here.
     Application,
 }
@@ -38,6 +41,7 @@ pub enum Site {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Agreement(Controls),
+    Log(LogControls),
     Application(Flaw),
 }
 
@@ -56,12 +60,14 @@ pub struct Bug {
 #[derive(Debug, Clone, Copy, Default)]
 struct Broken {
     controls: Controls,
+    log_controls: LogControls,
     flaw: Option<Flaw>,
 }
 
 impl Broken {
     fn in_scenario(self, mut scenario: Scenario) -> Scenario {
         (scenario.controls, scenario.flaw) = (self.controls, self.flaw);
+        scenario.log_controls = self.log_controls;
         scenario
     }
 }
@@ -72,6 +78,7 @@ impl Bug {
     pub const fn site(&self) -> Site {
         match self.rule {
             Rule::Agreement(_) => Site::Agreement,
+            Rule::Log(_) => Site::Log,
             Rule::Application(_) => Site::Application,
         }
     }
@@ -79,15 +86,13 @@ impl Bug {
     /// Plays the world of a seed with the bug.
     #[must_use]
     pub fn play(&self, seed: Seed) -> Outcome {
-        (self.play)(
-            seed,
-            match self.rule {
-                Rule::Agreement(controls) => Broken { controls, flaw: None },
-                Rule::Application(flaw) => {
-                    Broken { controls: Controls::default(), flaw: Some(flaw) }
-                }
-            },
-        )
+        let clean = Broken::default();
+        let broken = match self.rule {
+            Rule::Agreement(controls) => Broken { controls, ..clean },
+            Rule::Log(log_controls) => Broken { log_controls, ..clean },
+            Rule::Application(flaw) => Broken { flaw: Some(flaw), ..clean },
+        };
+        (self.play)(seed, broken)
     }
 
     /// Plays the same world without it.
@@ -150,6 +155,12 @@ pub const BUGS: &[Bug] = &[
         agreement!(turns_not_logged),
         in_storm,
     ),
+    bug(
+        "log-tail-accepted-unchecked",
+        Law::Damage,
+        Rule::Log(LogControls { tail_unchecked: true }),
+        in_swarm,
+    ),
     bug("certificate-not-served-to-laggards", Law::LateTurn, agreement!(no_help), in_swarm),
     bug("lane-window-off-by-one", Law::Twice, Rule::Application(Flaw::LaneOffByOne), in_swarm),
     bug("hash-over-unordered-data", Law::Root, Rule::Application(Flaw::Unordered), in_swarm),
@@ -190,8 +201,8 @@ fn in_rain(seed: Seed, broken: Broken) -> Outcome {
 
 /// The world of the swarm.
 fn in_swarm(seed: Seed, broken: Broken) -> Outcome {
-    let Broken { controls, flaw } = broken;
-    Swarm { controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome
+    let Broken { controls, log_controls, flaw } = broken;
+    Swarm { controls, log_controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome
 }
 
 /// Some are locked on a turn of which the others saw no quorum, again and again.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Controls, Patience};
+use metatopia_store::Controls as LogControls;
 
 use super::ambush::Ambush;
 use super::outcome::Outcome;
@@ -82,6 +83,8 @@ pub struct Scenario {
     pub snapshot_every: Option<u64>,
     /// Rules that servers break.
     pub controls: Controls,
+    /// Rules that their logs break.
+    pub log_controls: LogControls,
     /// What servers do not write down.
     pub unlogged: Option<Unlogged>,
 }
@@ -113,6 +116,7 @@ impl Scenario {
             acts: (60, Duration::from_secs(2)),
             snapshot_every: None,
             controls: Controls::default(),
+            log_controls: LogControls::default(),
             unlogged: None,
         }
     }
@@ -167,6 +171,7 @@ impl Scenario {
         setting.turn_length = self.turn_length;
         setting.snapshot_every = self.snapshot_every;
         setting.controls = self.controls;
+        setting.log_controls = self.log_controls;
         setting.unlogged = self.unlogged;
         for (copy, original) in &self.copies {
             setting.keys[*copy] = Arc::clone(&setting.keys[*original]);

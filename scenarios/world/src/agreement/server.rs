@@ -9,7 +9,7 @@ use metatopia_consensus::{
     To as Whom,
 };
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Identity, LogWriter, claim_identity, recover};
+use metatopia_store::{Identity, LogWriter, claim_identity, recover_broken};
 use metatopia_types::{Digest, Evidence, Height, Now, PublicKey, SignedEnvelope, wire};
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,8 @@ impl Server {
     ) -> Result<Opened<Self>, String> {
         let identity = Identity { sim: setting.sim, server: setting.name(seat) };
         claim_identity(disk, &identity).map_err(|e| e.to_string())?;
-        let recovered = recover(disk, setting.sim).map_err(|e| e.to_string())?;
+        let recovered = recover_broken(disk, setting.sim, setting.log_controls);
+        let recovered = recovered.map_err(|e| e.to_string())?;
         let mut writer = recovered.writer.with_segment_bytes(SEGMENT_BYTES);
         if writer.end().0 == 0 {
             // The first record is durable before anything else happens.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use metatopia_consensus::{Base, Config, Controls, Patience, Record};
 use metatopia_oracle::Founding;
+use metatopia_store::Controls as LogControls;
 use metatopia_types::{
     Act, Contact, Digest, Envelope, Height, Lane, Member, PublicKey, Roster, Seq, Sign,
     SignedEnvelope, SimId, ValidatorSet, Verify,
@@ -94,6 +95,8 @@ pub struct Setting {
     pub patience: Patience,
     /// Rules that servers break.
     pub controls: Controls,
+    /// Rules that their logs break.
+    pub log_controls: LogControls,
     /// What servers do not write down.
     pub unlogged: Option<Unlogged>,
     /// Who leads, whatever the roster says.
@@ -111,6 +114,7 @@ impl std::fmt::Debug for Setting {
             .field("turn_length", &self.turn_length)
             .field("patience", &self.patience)
             .field("controls", &self.controls)
+            .field("log_controls", &self.log_controls)
             .field("leaders", &self.leaders)
             .field("snapshot_every", &self.snapshot_every)
             .finish_non_exhaustive()
@@ -133,6 +137,7 @@ impl Setting {
             turn_length: 1,
             patience: Patience::default(),
             controls: Controls::default(),
+            log_controls: LogControls::default(),
             unlogged: None,
             leaders: None,
             snapshot_every: None,

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metatopia_consensus::Controls;
+use metatopia_store::Controls as LogControls;
 
 use super::outcome::Outcome;
 use super::scenario::Seed;
@@ -38,6 +39,8 @@ pub struct Swarm {
     pub until: Option<Duration>,
     /// Rules that all servers break.
     pub controls: Controls,
+    /// Rules that all logs break.
+    pub log_controls: LogControls,
     /// What is wrong with the application of all servers.
     pub flaw: Option<Flaw>,
 }
@@ -53,6 +56,7 @@ impl Swarm {
             from: Duration::ZERO,
             until: None,
             controls: Controls::default(),
+            log_controls: LogControls::default(),
             flaw: None,
         }
     }

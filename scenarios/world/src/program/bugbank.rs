@@ -104,6 +104,7 @@ fn look_for(bug: &Bug, budget: u64) -> Found {
         first.is_some_and(|first| bug.play(first.into()).halts.iter().any(|(_, why)| panics(why)));
     let site = match bug.site() {
         Site::Agreement => "agreement",
+        Site::Log => "log",
         Site::Application => "application",
     };
     let (bug, law, found) = (bug.name, bug.law.name(), first.is_some());

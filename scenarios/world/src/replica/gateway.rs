@@ -62,6 +62,11 @@ impl Gateway {
         self.lines.contains_key(&client)
     }
 
+    /// The bytes of reliable frames that wait for whoever has most of them waiting.
+    pub(crate) fn held_most(&self) -> usize {
+        self.lines.values().map(|line| line.held).max().unwrap_or(0)
+    }
+
     /// Queues a frame.
     pub(crate) fn send(&mut self, client: ClientId, delivery: Delivery, frame: Vec<u8>) -> Moved {
         self.change(client, |line| match delivery {

@@ -1,20 +1,27 @@
-//! Who watches servers of a sim: what they applied, what was durable when they told of it, and in
-//! the end what all their logs hold, played again from genesis.
+//! Who watches whole servers. The laws of all sims are the shared oracle's; what is here knows what
+//! this sim is: what a turn did, in which order scripts got their events, and what a log gives when
+//! it is played again from genesis.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Decision, Record};
-use metatopia_sim::Applied;
+use metatopia_oracle::{Fault, Law, Oracle as Laws};
+use metatopia_replica::mempool::POOL_BYTES_MAX;
+use metatopia_replica::{CLIENTS_MAX, PeerMessage, QUESTIONS_MAX};
+use metatopia_sim::{Applied, Received, Sender};
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{FileName, Write, scan};
-use metatopia_types::{ActId, HeaderId, Height, Outcome, Root, Seq, Turn, limits::ROOT_LAG};
+use metatopia_store::scan;
+use metatopia_types::{
+    ActId, Digest, HeaderId, Height, Outcome, Root, ScriptId, Tick, Turn, limits::ROOT_LAG, wire,
+};
 
-use super::files::AGREEMENT_KIND;
+use super::gateway::HELD_BYTES_MAX;
+use super::server::Server;
 use super::setting::Setting;
-
-/// Faults that are written down; the first ones say most.
-const FAULTS_MAX: usize = 20;
+use crate::watched::Watched;
 
 /// What one turn did. The same on every server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +34,8 @@ pub struct Step {
     pub failures: Vec<String>,
     /// What was said.
     pub chat: Vec<String>,
+    /// A digest of which scripts got which events, in their order.
+    pub order: Digest,
 }
 
 impl Step {
@@ -40,22 +49,61 @@ impl Step {
                 .map(|failure| format!("{}: {}", failure.script, failure.kind))
                 .collect(),
             chat: chat.map(|line| format!("{}: {}", line.name, line.text)).collect(),
+            order: order(&applied.order),
+        }
+    }
+
+    /// The law that is broken if one server has this and another one has that.
+    fn broken_by(&self, other: &Self) -> Option<Law> {
+        if self == other {
+            None
+        } else if self.order != other.order {
+            Some(Law::Order)
+        } else if self.root == other.root {
+            Some(Law::Outcome)
+        } else {
+            Some(Law::Root)
         }
     }
 }
 
+fn order(received: &[Received]) -> Digest {
+    let mut bytes = Vec::new();
+    for Received { tick, script, sender, from, event } in received {
+        bytes.extend(wire::encode(&(tick, script, sender, from, event)));
+    }
+    Digest::of("metatopia oracle order v1", &bytes)
+}
+
+/// A script that got events of one sender, of another, and of the first one again, in one tick:
+/// those of one sender come together.
+fn scattered(received: &[Received]) -> Option<(Tick, ScriptId, Sender)> {
+    let mut groups: BTreeMap<(Tick, ScriptId), Vec<Sender>> = BTreeMap::new();
+    for event in received {
+        let groups = groups.entry((event.tick, event.script)).or_default();
+        if groups.last() == Some(&event.sender) {
+            continue;
+        }
+        if groups.contains(&event.sender) {
+            return Some((event.tick, event.script, event.sender));
+        }
+        groups.push(event.sender);
+    }
+    None
+}
+
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Oracle {
-    /// What was wrong.
-    faults: Vec<String>,
+    /// Holds the servers to the laws of all sims.
+    pub laws: Laws,
     steps: BTreeMap<Height, Step>,
     /// When each height was applied for the first time.
     first: BTreeMap<Height, Duration>,
     /// Where each living server is.
     applied: BTreeMap<usize, Height>,
-    /// Where the record of each decision ends.
-    places: BTreeMap<(usize, Height), (FileName, usize)>,
+    /// What each server sent last: one frame for all others leaves once for each of them.
+    sent: BTreeMap<usize, Rc<[u8]>>,
 }
 
 /// The decided turns in one server's log, from height 1 on.
@@ -76,10 +124,22 @@ pub(crate) struct Entry {
 }
 
 impl Oracle {
+    /// Watches the servers of a sim, of which those in the seats of `liars` may lie.
+    #[must_use]
+    pub fn new(setting: &Setting, liars: &[usize]) -> Self {
+        Self {
+            laws: Laws::new(setting.founding(), liars),
+            steps: BTreeMap::new(),
+            first: BTreeMap::new(),
+            applied: BTreeMap::new(),
+            sent: BTreeMap::new(),
+        }
+    }
+
     /// What was wrong.
     #[must_use]
-    pub fn faults(&self) -> &[String] {
-        &self.faults
+    pub fn faults(&self) -> &[Fault] {
+        self.laws.faults()
     }
 
     /// What each turn did.
@@ -109,27 +169,56 @@ impl Oracle {
         self.first.values().filter(within).count()
     }
 
-    /// Something is wrong.
-    pub(crate) fn blame(&mut self, fault: String) {
-        if self.faults.len() < FAULTS_MAX {
-            self.faults.push(fault);
+    /// A law was broken.
+    pub(crate) fn blame(&mut self, seat: Option<usize>, law: Law, what: impl Into<String>) {
+        self.laws.blame(seat, law, || what.into());
+    }
+
+    /// A frame leaves a server for another one.
+    pub(crate) fn saw_frame(&mut self, seat: usize, bytes: &Rc<[u8]>, disk: &MemoryDisk) {
+        if self.sent.get(&seat).is_some_and(|last| Rc::ptr_eq(last, bytes)) {
+            return;
+        }
+        self.sent.insert(seat, Rc::clone(bytes));
+        match PeerMessage::decode(bytes) {
+            Ok(PeerMessage::Agreement(message)) => {
+                self.laws.saw_message(seat, &message, &Watched(disk));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.blame(Some(seat), Law::Proof, format!("no frame for servers: {error}"));
+            }
         }
     }
 
-    pub(crate) fn died(&mut self, seat: usize) {
+    pub(crate) fn died(&mut self, seat: usize, disk: &MemoryDisk) {
         self.applied.remove(&seat);
+        self.laws.saw_death(seat, &Watched(disk));
+    }
+
+    /// What waits in a server, and in its lines to clients, is bounded.
+    pub(crate) fn check_bounds(&mut self, seat: usize, server: &Server) {
+        let waiting = server.replica().waiting();
+        let all = [
+            ("bytes of acts", waiting.act_bytes, POOL_BYTES_MAX),
+            ("questions", waiting.questions, QUESTIONS_MAX),
+            ("sessions", waiting.sessions, CLIENTS_MAX),
+            ("bytes for one client", server.held_most(), HELD_BYTES_MAX),
+        ];
+        self.check_counts(seat, &all);
+    }
+
+    fn check_counts(&mut self, seat: usize, all: &[(&str, usize, usize)]) {
+        for (what, count, most) in all.iter().filter(|(_, count, most)| count > most) {
+            self.blame(Some(seat), Law::Bounds, format!("{count} {what}, at most {most}"));
+        }
     }
 
     /// A server computes its state again: it must come to what the others have.
     pub(crate) fn saw_applied_again(&mut self, seat: usize, applied: &Applied) {
         let (height, step) = (applied.height, Step::of(applied));
         self.applied.insert(seat, height);
-        if let Some(known) = self.steps.get(&height)
-            && *known != step
-        {
-            let fault = format!("server {seat} again at {height}: {step:?}, others have {known:?}");
-            self.blame(fault);
-        }
+        self.compare(seat, height, &step);
     }
 
     /// A server whose bits flipped applied a turn: what it came to says nothing.
@@ -139,77 +228,57 @@ impl Oracle {
 
     pub(crate) fn saw_applied(&mut self, at: Duration, seat: usize, applied: &Applied) {
         let (height, step) = (applied.height, Step::of(applied));
-        let before = self.applied.insert(seat, height);
-        if before.is_some_and(|before| before.plus(1) != height) {
-            self.blame(format!(
-                "server {seat} applied {height} after {}",
-                before.unwrap_or_default()
-            ));
+        if let Some(before) = self.applied.insert(seat, height)
+            && before.plus(1) != height
+        {
+            self.blame(Some(seat), Law::Chain, format!("{height} is applied after {before}"));
+        }
+        if let Some((tick, script, sender)) = scattered(&applied.order) {
+            let what = format!("{script} got events of {sender:?} twice in {tick}");
+            self.blame(Some(seat), Law::Order, what);
         }
         self.first.entry(height).or_insert(at);
-        let known = self.steps.entry(height).or_insert_with(|| step.clone());
-        if *known != step {
-            let fault = format!("server {seat} at {height}: {step:?} where others have {known:?}");
-            self.blame(fault);
+        self.compare(seat, height, &step);
+        self.steps.entry(height).or_insert(step);
+        let carried_out = applied.outcomes.iter().map(|outcome| outcome.is_done());
+        self.laws.saw_carried_out(height, carried_out.collect());
+    }
+
+    /// Holds what a server came to against what others came to before it.
+    fn compare(&mut self, seat: usize, height: Height, step: &Step) {
+        if let Some(known) = self.steps.get(&height)
+            && let Some(law) = step.broken_by(known)
+        {
+            let what = format!("{height}: {step:?} where others have {known:?}");
+            self.blame(Some(seat), law, what);
         }
     }
 
-    pub(crate) fn saw_write(&mut self, seat: usize, write: &Write, disk: &MemoryDisk) {
-        if let Some(Record::Decided(certificate)) = record(write) {
-            let begun = write.begins.as_ref().map(|begins| begins.header.len());
-            let from = begun.unwrap_or_else(|| disk.bytes(write.file).map_or(0, <[u8]>::len));
-            let place = (write.file, from + write.bytes.len());
-            self.places.insert((seat, certificate.height), place);
-        }
-    }
-
-    /// A receipt left: would a power loss right now leave the decision?
-    pub(crate) fn saw_receipt_leave(&mut self, seat: usize, height: Height, disk: &MemoryDisk) {
-        let durable = self
-            .places
-            .get(&(seat, height))
-            .is_some_and(|(file, end)| disk.durable(*file).len() >= *end);
-        if !durable {
-            self.blame(format!("server {seat} gave a receipt of {height} before that was durable"));
-        }
-    }
-
-    /// Compares the logs, plays the longest one again, and says where each act is.
-    pub(crate) fn check_logs(&mut self, setting: &Setting, logs: &[Log]) -> BTreeMap<ActId, Entry> {
+    /// The run is over: looks at the logs, plays the longest one again, and says where each act is.
+    pub(crate) fn close(
+        &mut self,
+        at: Duration,
+        setting: &Setting,
+        logs: &[Log],
+    ) -> BTreeMap<ActId, Entry> {
+        let decisions = |log: &Log| {
+            let decisions = log.decisions.iter();
+            decisions.map(|decision| (decision.height(), Arc::new(decision.clone()))).collect()
+        };
+        let all = logs.iter().map(|log| (log.seat, decisions(log))).collect();
+        self.laws.close(at, &all);
         let Some(longest) = logs.iter().max_by_key(|log| log.decisions.len()) else {
             return BTreeMap::new();
         };
         for log in logs {
             for (one, other) in log.decisions.iter().zip(&longest.decisions) {
                 if one.id() != other.id() {
-                    let (seat, height) = (log.seat, one.height());
-                    self.blame(format!("the log of server {seat} differs at {height}"));
+                    let what = format!("the log differs at {}", one.height());
+                    self.blame(Some(log.seat), Law::Agreement, what);
                 }
             }
         }
-        self.check_lanes(&longest.decisions);
         self.play_again(setting, &longest.decisions)
-    }
-
-    /// Per author and lane, sequences grow from height to height, and nothing is there twice.
-    fn check_lanes(&mut self, decisions: &[Decision]) {
-        let mut last = BTreeMap::new();
-        for turn in decisions.iter().map(|decision| &decision.turn) {
-            let height = turn.header.height;
-            let mut here: BTreeMap<_, BTreeSet<Seq>> = BTreeMap::new();
-            for act in turn.body.acts() {
-                let envelope = &act.envelope;
-                let lane = (envelope.author, envelope.lane);
-                let new = here.entry(lane).or_default().insert(envelope.seq);
-                let after = last.get(&lane).is_none_or(|(_, last)| envelope.seq > *last);
-                if !new || !after {
-                    self.blame(format!("{height} repeats {lane:?} {}", envelope.seq));
-                }
-            }
-            for (lane, seqs) in here {
-                last.extend(seqs.last().map(|seq| (lane, (height, *seq))));
-            }
-        }
     }
 
     fn play_again(&mut self, setting: &Setting, decisions: &[Decision]) -> BTreeMap<ActId, Entry> {
@@ -220,7 +289,7 @@ impl Oracle {
         for decision in decisions {
             let (height, turn) = (decision.height(), &decision.turn);
             if let Some(fault) = wrong_header(setting, &world, decision, previous, &roots) {
-                self.blame(format!("the log at {height}: {fault}"));
+                self.blame(None, Law::Replay, format!("the log at {height}: {fault}"));
                 break;
             }
             previous = decision.id();
@@ -228,10 +297,11 @@ impl Oracle {
             roots.push(applied.root);
             places.extend(entries(turn, &applied.outcomes));
             let step = Step::of(&applied);
-            let known = self.steps.get(&height);
-            if let Some(known) = known.filter(|known| **known != step) {
-                let fault = format!("{height} again: {step:?} where servers had {known:?}");
-                self.blame(fault);
+            if let Some(known) = self.steps.get(&height)
+                && *known != step
+            {
+                let what = format!("{height} again: {step:?} where servers had {known:?}");
+                self.blame(None, Law::Replay, what);
             }
         }
         places
@@ -302,13 +372,5 @@ impl Log {
     }
 }
 
-/// What agreement wrote, if it did. A framed record begins with the length of its payload and its
-/// kind, and ends with the payload.
-fn record(write: &Write) -> Option<Record> {
-    let (length, rest) = write.bytes.split_first_chunk::<4>()?;
-    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-    if rest.first() != Some(&AGREEMENT_KIND) {
-        return None;
-    }
-    Record::decode(&write.bytes[write.bytes.len().checked_sub(length)?..]).ok()
-}
+#[cfg(test)]
+mod tests;

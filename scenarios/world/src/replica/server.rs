@@ -226,6 +226,11 @@ impl Server {
         said.unwrap_or_default()
     }
 
+    /// The most bytes that wait for one client.
+    pub(crate) fn held_most(&self) -> usize {
+        self.gateway.held_most()
+    }
+
     fn replica_gets(&mut self, now: Now, event: Event) {
         self.replica.handle(now, event);
     }

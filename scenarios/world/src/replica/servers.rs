@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::time::Duration;
 
+use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ServerMessage, decode_server};
 use metatopia_replica::{ClientId, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{ActId, Now, PublicKey};
 
+use super::files::AGREEMENT_KIND;
 use super::gateway::Hangup;
 use super::lanes::Frame;
 use super::oracle::Oracle;
@@ -17,6 +19,7 @@ use super::server::{Report, Server, Start, creates_file};
 use super::setting::Setting;
 use crate::cluster::{Cluster, Opened, Scene};
 use crate::machine::FileChange;
+use crate::watched::{Watched, append};
 
 /// What a lying server makes of a frame to a client.
 pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
@@ -81,7 +84,7 @@ impl Servers {
     #[must_use]
     pub fn new(setting: Rc<Setting>) -> Self {
         Self {
-            oracle: Oracle::default(),
+            oracle: Oracle::new(&setting, &[]),
             mail: VecDeque::new(),
             liars: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -97,18 +100,21 @@ impl Servers {
         }
     }
 
+    fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
+        self.oracle.laws.watch_clocks(scene.at, |seat| scene.wall(seat));
+    }
+
     fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
         let seat = scene.seat;
         if let Ok(message) = decode_server(&frame) {
             if let ServerMessage::Receipt { receipt, .. } = &message {
-                let height = receipt.header.height;
-                self.oracle.saw_receipt_leave(seat, height, scene.disk);
+                self.oracle.laws.saw_receipt(seat, &receipt.header, &Watched(scene.disk));
             }
             if let Some(tamper) = self.liars.get(&seat) {
                 tamper(&message, &mut frame);
             }
         } else {
-            self.oracle.blame(format!("server {seat} sent a client what is no frame"));
+            self.oracle.blame(Some(seat), Law::Proof, "a client gets what is no frame");
         }
         self.mail.push_back(Mail::Frame { client, frame });
     }
@@ -133,6 +139,7 @@ impl Cluster for Servers {
         let start = Start { seat, life: self.openings, fresh };
         let opened = Server::open(&self.setting, start, now, disk)?;
         self.used.insert(seat);
+        self.oracle.laws.saw_start(seat, &Watched(disk));
         Ok(opened)
     }
 
@@ -156,12 +163,24 @@ impl Cluster for Servers {
         }
     }
 
+    fn leaves(&mut self, scene: &mut Scene<'_, Self>, _: usize, frame: &Frame) -> Vec<Frame> {
+        self.watch_clocks(scene);
+        self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
+        vec![frame.clone()]
+    }
+
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
         let seat = scene.seat;
+        self.watch_clocks(scene);
         match report {
             Report::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
             Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
-            Report::Applied(applied) => self.oracle.saw_applied(scene.at, seat, &applied),
+            Report::Applied(applied) => {
+                self.oracle.saw_applied(scene.at, seat, &applied);
+                if let Some(server) = scene.server {
+                    self.oracle.check_bounds(seat, server);
+                }
+            }
             Report::Answer { token, answer } => {
                 self.answers.insert(token, *answer);
             }
@@ -170,37 +189,37 @@ impl Cluster for Servers {
             }
             Report::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
             Report::Loaded { count, .. } => self.loaded.1 += count,
-            Report::Exposed(server) => {
-                self.oracle.blame(format!("server {seat} accuses {server}, and nobody lies"));
-            }
+            Report::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
             Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
             Report::Strayed(height) => self.oracle.saw_stray(seat, height),
             Report::Parted(why) => {
                 if self.setting.flips.iter().all(|flip| flip.seat != seat) {
-                    self.oracle.blame(format!("server {seat} doubts its state: {why}"));
+                    self.oracle.blame(Some(seat), Law::Root, format!("it doubts its state: {why}"));
                 }
                 self.parted.push((scene.at, seat));
             }
             Report::Capsule(bytes) => self.capsules.push((seat, bytes)),
             Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
-            Report::Halted(why) => self.oracle.blame(format!("server {seat} halts: {why}")),
+            Report::Halted(why) => self.oracle.blame(Some(seat), Law::Halted, why),
         }
     }
 
     fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
-        if let FileChange::Append(write) = change {
-            self.oracle.saw_write(scene.seat, write, scene.disk);
+        self.watch_clocks(scene);
+        if let FileChange::Append(write) = change
+            && let Some(append) = append(write, scene.disk, AGREEMENT_KIND)
+        {
+            self.oracle.laws.saw_write(scene.seat, &append);
         }
         self.files_written += u64::from(creates_file(change));
     }
 
     fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
-        let seat = scene.seat;
-        self.oracle.blame(format!("server {seat} stopped: {reason}"));
+        self.oracle.blame(Some(scene.seat), Law::Halted, reason);
     }
 
     fn died(&mut self, scene: &mut Scene<'_, Self>) {
-        self.oracle.died(scene.seat);
+        self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use metatopia_client::LightClient;
 use metatopia_consensus::{self as consensus, Base, Patience};
+use metatopia_oracle::Founding;
 use metatopia_replica::Config;
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{Applied, ENGINE, Faults, Genesis, Serial, Tools, World};
@@ -167,6 +168,34 @@ impl Setting {
         Base::genesis(Millis(0), self.beginning.root(), set)
     }
 
+    /// What whoever watches the sim knows of it.
+    ///
+    /// # Panics
+    /// Never: a world at genesis knows its first validators.
+    #[must_use]
+    pub fn founding(&self) -> Founding {
+        let set = self.beginning.validators(Height(1));
+        let set = set.expect("a world at genesis knows its first validators");
+        let names: Vec<PublicKey> = (0..self.keys.len()).map(|seat| self.name(seat)).collect();
+        let power = |name: &PublicKey| set.get(name).map(|member| u64::from(member.power));
+        Founding {
+            sim: self.sim,
+            verifier: Arc::clone(&self.verifier),
+            powers: names.iter().map_while(power).collect(),
+            names,
+            // Who may change the set is in the state.
+            admin: None,
+            root: self.beginning.root(),
+            turn_length: self.turn_length(),
+        }
+    }
+
+    /// Least time between two turns, in milliseconds.
+    fn turn_length(&self) -> u64 {
+        let ticks = u64::from(self.genesis.parameters.ticks_per_turn);
+        (ticks * 1_000 / TICKS_PER_SECOND).max(1)
+    }
+
     /// Somebody who knows nothing but the genesis.
     ///
     /// # Panics
@@ -181,8 +210,7 @@ impl Setting {
     /// How the server in `seat` is set up in one of its lives.
     #[must_use]
     pub fn config(&self, seat: usize, wall: Millis) -> Config {
-        let ticks = u64::from(self.genesis.parameters.ticks_per_turn);
-        let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
+        let turn_length = self.turn_length();
         let life = wire::encode(&(self.seed, seat as u64, wall));
         Config {
             sim: self.sim,

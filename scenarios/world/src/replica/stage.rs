@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use metatopia_oracle::{Fault, Law};
 use metatopia_protocol::{Answer, ClientMessage, Question, encode_client};
 use metatopia_replica::ClientId;
 use metatopia_types::{ActId, Digest, Height};
@@ -61,8 +62,8 @@ enum Errand {
 /// What came out of a story.
 #[derive(Debug)]
 pub struct Account {
-    /// What was wrong, and how to play it again.
-    pub faults: Vec<String>,
+    /// Which laws were broken.
+    pub faults: Vec<Fault>,
     /// Everybody, with every act.
     pub people: Vec<Person>,
     /// Turns that were decided.
@@ -406,9 +407,10 @@ impl Stage {
         let caught_up = settled && self.run_till(limit, |stage| stage.all_applied(target));
         if !caught_up {
             let heights = self.heights();
-            let what = if settled { "caught up" } else { "settled" };
+            let (law, what) =
+                if settled { (Law::Behind, "caught up") } else { (Law::LateAct, "settled") };
             let fault = format!("not {what} after {patience:?}: heights {heights:?}");
-            self.world.cluster.oracle.blame(fault);
+            self.world.cluster.oracle.blame(None, law, fault);
         }
         self.account()
     }
@@ -421,15 +423,13 @@ impl Stage {
         for seat in seats {
             match Log::read(&self.setting, seat, world.disk(seat)) {
                 Ok(log) => logs.push(log),
-                Err(error) => {
-                    world.cluster.oracle.blame(format!("the log of server {seat}: {error}"))
-                }
+                Err(error) => world.cluster.oracle.blame(Some(seat), Law::Lost, error),
             }
         }
-        let places = world.cluster.oracle.check_logs(&self.setting, &logs);
+        let places = world.cluster.oracle.close(world.now(), &self.setting, &logs);
         for person in &self.people {
-            for fault in check_person(person, &places) {
-                world.cluster.oracle.blame(fault);
+            for (law, what) in check_person(person, &places) {
+                world.cluster.oracle.blame(None, law, what);
             }
         }
         let mut bytes = world.digest().0.to_vec();
@@ -456,41 +456,44 @@ impl Stage {
 }
 
 /// What a person was told, against what every log holds.
-fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> Vec<String> {
+fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> Vec<(Law, String)> {
     // All servers of these stories are honest.
-    let distrust = person.distrust.iter();
-    let mut faults: Vec<String> = distrust.map(|why| format!("{}: {why}", person.name)).collect();
+    let distrust =
+        person.distrust.iter().map(|why| (Law::Proof, format!("{}: {why}", person.name)));
+    let mut faults: Vec<(Law, String)> = distrust.collect();
     let mut in_order: Vec<(&ActId, &Deed)> = person.deeds.iter().collect();
     in_order.sort_by_key(|(_, deed)| deed.seq);
     let mut last = Height(0);
     for (id, deed) in in_order {
         let found = places.get(id);
-        let mut blame = |what: &str| {
+        let mut blame = |law: Law, what: &str| {
             let name = &person.name;
-            faults.push(format!("{name}: {what}: {deed:?}, in the logs {found:?}"));
+            faults.push((law, format!("{name}: {what}: {deed:?}, in the logs {found:?}")));
         };
         match deed.fate {
-            Fate::Waiting if person.ended.is_none() => blame("nobody knows what became of it"),
+            Fate::Waiting if person.ended.is_none() => {
+                blame(Law::LateAct, "nobody knows what became of it")
+            }
             Fate::Waiting => {}
             Fate::Receipted { height, index, .. } => {
                 if found.map(|entry| (entry.height, entry.index)) != Some((height, index)) {
-                    blame("lost in spite of its receipt");
+                    blame(Law::Lost, "lost in spite of its receipt");
                 }
                 if height < last {
-                    blame("decided before an earlier one");
+                    blame(Law::Lane, "decided before an earlier one");
                 }
                 if deed.receipts != 1 {
-                    blame("receipted not once");
+                    blame(Law::Receipt, "receipted not once");
                 }
                 last = height;
             }
-            Fate::Refused(_) if found.is_some() => blame("refused, and decided"),
+            Fate::Refused(_) if found.is_some() => blame(Law::Receipt, "refused, and decided"),
             Fate::Refused(_) => {}
         }
         let outcome = found.map(|entry| entry.outcome);
         let said = [deed.told, deed.proved];
         if said.into_iter().flatten().any(|said| Some(said) != outcome) {
-            blame("another outcome");
+            blame(Law::Outcome, "another outcome");
         }
     }
     faults
@@ -504,6 +507,7 @@ impl Account {
     #[track_caller]
     pub fn assert_sound(&self) {
         let setting = &self.servers.setting;
-        assert!(self.faults.is_empty(), "{setting:#?}\n{:#?}", self.faults);
+        let faults: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
+        assert!(faults.is_empty(), "{setting:#?}\n{faults:#?}");
     }
 }

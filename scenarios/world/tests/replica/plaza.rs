@@ -36,6 +36,11 @@ fn people_on_the_plaza_get_receipts_that_every_log_holds() {
         );
     }
     println!("turns {} acts {}", account.turns, account.acts);
+    // The oracle looked at every turn, and knows the roots that servers wrote down.
+    let history = account.servers.oracle.laws.history();
+    assert_eq!(history.turns().count(), account.turns);
+    let roots = account.servers.oracle.steps().iter();
+    assert!(roots.filter(|(height, step)| history.root(**height) == Some(step.root)).count() > 100);
 }
 
 #[test]

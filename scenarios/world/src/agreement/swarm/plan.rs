@@ -62,6 +62,7 @@ impl Plan {
         scenario.snapshot_every = dice.pick(&[Some(20), Some(50), Some(200)]);
         scenario.acts = (0, Duration::ZERO);
         (scenario.controls, scenario.flaw) = (swarm.controls, swarm.flaw);
+        scenario.log_controls = swarm.log_controls;
         let mut draft = Draft {
             on: classes(seed.number, founders),
             number: seed.number,

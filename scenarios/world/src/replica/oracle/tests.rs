@@ -1,0 +1,142 @@
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_consensus::Decision;
+use metatopia_sim::{Applied, ENGINE, Received, Sender};
+use metatopia_store::memory::MemoryDisk;
+use metatopia_types::{
+    Body, Certificate, Digest, Header, HeaderId, Height, Millis, Outcome, Root, Round, ScriptId,
+    Turn,
+};
+
+use super::{Law, Log, Oracle};
+use crate::agreement::Scheme;
+use crate::replica::Setting;
+
+fn setting() -> Setting {
+    Setting::plaza(Scheme::StandIn, 1)
+}
+
+/// The first turn of a sim, without acts.
+fn turn(setting: &Setting) -> Turn {
+    let body = Body::default();
+    let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
+    let header = Header {
+        sim: setting.sim,
+        engine: ENGINE,
+        height: Height(1),
+        previous: HeaderId::default(),
+        proposer: setting.name(0),
+        round: Round(0),
+        time: Millis(50),
+        acts,
+        act_count,
+        blobs,
+        blob_count,
+        root: setting.beginning().root(),
+        validators: Default::default(),
+        next_validators: Default::default(),
+    };
+    Turn { header, body }
+}
+
+fn applied(setting: &Setting) -> Applied {
+    let mut world = setting.beginning();
+    setting.apply(&mut world, &turn(setting))
+}
+
+fn broken(oracle: &Oracle) -> Vec<Law> {
+    oracle.faults().iter().map(|fault| fault.law).collect()
+}
+
+/// The laws that are broken when one server comes to something else than another.
+fn differ(change: impl Fn(&mut Applied)) -> Vec<Law> {
+    let setting = setting();
+    let (first, mut second) = (applied(&setting), applied(&setting));
+    change(&mut second);
+    let mut oracle = Oracle::new(&setting, &[]);
+    oracle.saw_applied(Duration::ZERO, 0, &first);
+    oracle.saw_applied(Duration::ZERO, 1, &second);
+    oracle.saw_applied_again(2, &second);
+    broken(&oracle)
+}
+
+/// One event, as if this sender had raised it.
+fn received(applied: &Applied, sender: Sender) -> Received {
+    Received { sender, ..applied.order[0].clone() }
+}
+
+#[test]
+fn servers_that_come_to_something_else_break_the_law_of_what_differs() {
+    assert_eq!(differ(|_| ()), []);
+    assert_eq!(differ(|applied| applied.root = Root(Digest([1; 32]))), [Law::Root; 2]);
+    assert_eq!(differ(|applied| applied.outcomes.push(Outcome::Ok)), [Law::Outcome; 2]);
+    let later = |applied: &mut Applied| applied.order.rotate_left(1);
+    assert_eq!(differ(later), [Law::Order; 2]);
+}
+
+#[test]
+fn a_server_that_skips_a_turn_breaks_the_chain() {
+    let setting = setting();
+    let mut oracle = Oracle::new(&setting, &[]);
+    let mut later = applied(&setting);
+    oracle.saw_applied(Duration::ZERO, 0, &later);
+
+    later.height = Height(3);
+    oracle.saw_applied(Duration::ZERO, 0, &later);
+
+    assert_eq!(broken(&oracle), [Law::Chain]);
+}
+
+#[test]
+fn events_of_one_sender_come_together() {
+    let setting = setting();
+    let (core, other) = (Sender::Core, Sender::Script(ScriptId(2)));
+    for (senders, laws) in
+        [(vec![core, core, other, other], vec![]), (vec![core, other, core], vec![Law::Order])]
+    {
+        let mut oracle = Oracle::new(&setting, &[]);
+        let mut applied = applied(&setting);
+        applied.order = senders.iter().map(|sender| received(&applied, *sender)).collect();
+
+        oracle.saw_applied(Duration::ZERO, 0, &applied);
+
+        assert_eq!(broken(&oracle), laws);
+    }
+}
+
+#[test]
+fn what_waits_is_held_against_its_bound() {
+    let mut oracle = Oracle::new(&setting(), &[]);
+
+    oracle.check_counts(2, &[("questions", 4, 4), ("clients", 5, 4)]);
+
+    assert_eq!(broken(&oracle), [Law::Bounds]);
+    assert_eq!(oracle.faults()[0].what, "5 clients, at most 4");
+}
+
+#[test]
+fn frames_for_servers_are_frames() {
+    let mut oracle = Oracle::new(&setting(), &[]);
+
+    oracle.saw_frame(0, &Rc::from([255; 9]), &MemoryDisk::new());
+
+    assert_eq!(broken(&oracle), [Law::Proof]);
+}
+
+#[test]
+fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
+    let setting = setting();
+    let turn = turn(&setting);
+    let (height, header, round) = (Height(1), turn.id(), Round(0));
+    let certificate = Certificate { height, header, round, signatures: Vec::new() };
+    let decision = Decision { certificate, turn: Arc::new(turn) };
+    let mut oracle = Oracle::new(&setting, &[]);
+
+    let log = Log { seat: 0, decisions: vec![decision] };
+    let places = oracle.close(Duration::ZERO, &setting, &[log]);
+
+    assert_eq!(broken(&oracle), [Law::Replay]);
+    assert!(places.is_empty());
+}
