@@ -88,6 +88,7 @@ mod client;
 mod endpoint;
 mod limits;
 mod outgoing;
+mod pace;
 mod stream;
 mod websocket;
 mod webtransport;

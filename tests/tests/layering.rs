@@ -55,6 +55,22 @@ const ARROWS: &[(&str, &[&str])] = &[
             "scenarios",
         ],
     ),
+    (
+        "decoders",
+        &[
+            "math",
+            "types",
+            "scripting",
+            "consensus",
+            "protocol",
+            "sim",
+            "client",
+            "store",
+            "replica",
+            "scenarios",
+            "node",
+        ],
+    ),
 ];
 
 /// Foreign crates that our pure crates may name, and why they cannot make two servers differ.

@@ -221,8 +221,9 @@ pub enum SubmitRefusal {
     /// A blob is missing, too long, or named by no act.
     #[error("a blob is missing, too long, or not named by the act")]
     BadBlob,
-    /// The author, or all unknown authors of this connection, have too many acts pending.
-    #[error("too many acts are pending; wait for receipts")]
+    /// The author, or all unknown authors of this connection, have too many acts pending, or hand
+    /// in more than the node takes of anybody in a turn.
+    #[error("too many acts at once; wait for receipts")]
     QuotaExceeded,
     /// The author has as many sessions as a sim remembers.
     #[error("the author has too many sessions open; wait a minute")]

@@ -1,15 +1,11 @@
 //! Answers to questions: from memory, from the world, or from the log.
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{
-    Answer, Link, OrderEntry, Question, ReceiptAnswer, ServerMessage, TURNS_PER_ANSWER_MAX,
-};
+use metatopia_protocol::{Answer, Link, OrderEntry, Question, ReceiptAnswer, TURNS_PER_ANSWER_MAX};
 use metatopia_sim::{Received, describe};
 use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
 
-use crate::{
-    Asker, Delivery, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX,
-};
+use crate::{Asker, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
 
 impl Replica {
     /// A question came: it waits if the world is away, and is answered otherwise.
@@ -22,10 +18,7 @@ impl Replica {
 
     pub(crate) fn reply(&mut self, asker: Asker, answer: Answer) {
         match asker {
-            Asker::Client(client, id) => {
-                let message = ServerMessage::Answer { id, answer: Box::new(answer) };
-                self.sessions.send(client, Delivery::Reliable, &message);
-            }
+            Asker::Client(client, id) => self.sessions.answer(client, id, answer),
             Asker::Again(client) => self.receipt_again(client, answer),
             Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
             Asker::Peer(peer, id) => {

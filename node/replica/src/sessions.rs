@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use metatopia_math::Stream;
 use metatopia_protocol::{
-    Challenge, ClientMessage, Goodbye, Hello, Question, ServerMessage, Submission, VERSION,
-    Watching, Welcome, decode_client, encode_server,
+    Answer, Challenge, ClientMessage, Goodbye, Hello, Question, ServerMessage, Submission,
+    SubmitRefusal, VERSION, Watching, Welcome, decode_client, encode_server,
 };
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
@@ -24,6 +24,22 @@ pub const SESSIONS_PER_KEY_MAX: usize = 8;
 /// Frames that one client may send between two turns; what is more is dropped with an answer that
 /// says so. A client that acts ten times a second sends one every other turn.
 pub const FRAMES_PER_TURN_MAX: u32 = 64;
+
+/// Acts that one key may hand in for each turn, over all its sessions here. At 20 turns a second
+/// that is 40 a second, four times what a busy player does; checking the signatures of 50 keys
+/// that all do so costs a server a tenth of a core (2,000 at about 45 us).
+pub const ACTS_PER_TURN: u32 = 2;
+
+/// Acts that a key may hand in at once after it was quiet: as many as may wait for a turn.
+pub const ACTS_BURST: u32 = 64;
+
+/// Bytes of answers that one key may have for each turn, over all its sessions here: 2.5 MB a second
+/// at 20 turns. Whoever fetches a whole world asks several servers.
+pub const ANSWER_BYTES_PER_TURN: u64 = 128 * 1_024;
+
+/// Bytes of answers that a key may have at once after it was quiet; a question beyond it is answered
+/// with [`Busy`](metatopia_protocol::Answer::Busy).
+pub const ANSWER_BYTES_BURST: u64 = 8 * 1_024 * 1_024;
 
 /// How a frame to a client may be handled by a carrier that cannot keep up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +101,25 @@ struct Client {
     frames: u32,
 }
 
+/// A key with open sessions.
+#[derive(Debug)]
+struct Holder {
+    /// Its sessions, the oldest first; never none.
+    sessions: Vec<ClientId>,
+    /// Acts that it may hand in before the next turn.
+    acts: u32,
+    /// Bytes of answers that it had, less what turns since then allow.
+    answered: u64,
+}
+
 /// All sessions of one server.
 #[derive(Debug)]
 pub struct Sessions {
     sim: SimId,
     server: PublicKey,
     clients: BTreeMap<ClientId, Client>,
-    /// Open sessions, the oldest of each key first; no key without one.
-    by_key: BTreeMap<PublicKey, Vec<ClientId>>,
+    /// Everybody who has a session open.
+    by_key: BTreeMap<PublicKey, Holder>,
     nonces: Stream,
     turns_per_second: u32,
     out: Vec<SessionEffect>,
@@ -116,7 +143,7 @@ impl Sessions {
     /// Open sessions.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_key.values().map(Vec::len).sum()
+        self.by_key.values().map(|holder| holder.sessions.len()).sum()
     }
 
     /// Is none open?
@@ -136,9 +163,9 @@ impl Sessions {
 
     /// Every open session with its key.
     pub fn open(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
-        let each = |(key, clients): (&PublicKey, &Vec<ClientId>)| {
+        let each = |(key, holder): (&PublicKey, &Holder)| {
             let key = *key;
-            clients.clone().into_iter().map(move |client| (client, key))
+            holder.sessions.clone().into_iter().map(move |client| (client, key))
         };
         self.by_key.iter().flat_map(each)
     }
@@ -161,10 +188,10 @@ impl Sessions {
     /// A connection is gone.
     pub fn disconnected(&mut self, client: ClientId) {
         if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
-            && let Some(open) = self.by_key.get_mut(&key)
+            && let Some(holder) = self.by_key.get_mut(&key)
         {
-            open.retain(|other| *other != client);
-            if open.is_empty() {
+            holder.sessions.retain(|other| *other != client);
+            if holder.sessions.is_empty() {
                 self.by_key.remove(&key);
             }
         }
@@ -205,19 +232,27 @@ impl Sessions {
                 Some(Demand::View(watching.map(Box::new)))
             }
             (Stage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
-            (Stage::Open(_), ClientMessage::Submit(submission)) if over => {
-                let act = submission.act.id();
-                let why = metatopia_protocol::SubmitRefusal::QuotaExceeded;
-                self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
-                None
+            (Stage::Open(key), ClientMessage::Submit(submission)) => {
+                let holder = self.by_key.get_mut(key).expect("who has a session open holds it");
+                match holder.acts.checked_sub(1).filter(|_| !over) {
+                    Some(left) => {
+                        holder.acts = left;
+                        Some(Demand::Submit(submission))
+                    }
+                    None => {
+                        let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
+                        self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
+                        None
+                    }
+                }
             }
-            (Stage::Open(_), ClientMessage::Ask { id, .. }) if over => {
-                let answer = Box::new(metatopia_protocol::Answer::Busy);
-                self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
-                None
-            }
-            (Stage::Open(_), ClientMessage::Submit(submission)) => Some(Demand::Submit(submission)),
-            (Stage::Open(_), ClientMessage::Ask { id, question }) => {
+            (Stage::Open(key), ClientMessage::Ask { id, question }) => {
+                let sated = self.by_key[key].answered > ANSWER_BYTES_BURST;
+                if over || sated {
+                    let answer = Box::new(Answer::Busy);
+                    self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
+                    return None;
+                }
                 Some(Demand::Ask { id, question })
             }
         }
@@ -243,7 +278,8 @@ impl Sessions {
         if let Err(why) = verdict {
             return self.end(client, why);
         }
-        let open = self.by_key.entry(key).or_default();
+        let fresh = || Holder { sessions: Vec::new(), acts: ACTS_BURST, answered: 0 };
+        let open = &mut self.by_key.entry(key).or_insert_with(fresh).sessions;
         let oldest = (open.len() >= SESSIONS_PER_KEY_MAX).then(|| open[0]);
         open.push(client);
         if let Some(oldest) = oldest {
@@ -261,11 +297,26 @@ impl Sessions {
         for client in self.clients.values_mut() {
             client.frames = 0;
         }
+        for holder in self.by_key.values_mut() {
+            holder.acts = holder.acts.saturating_add(ACTS_PER_TURN).min(ACTS_BURST);
+            holder.answered = holder.answered.saturating_sub(ANSWER_BYTES_PER_TURN);
+        }
     }
 
     /// Tells a client something.
     pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
         self.forward(client, delivery, encode_server(message));
+    }
+
+    /// Answers a client's question, at the expense of its key.
+    pub fn answer(&mut self, client: ClientId, id: u32, answer: Answer) {
+        let message = ServerMessage::Answer { id, answer: Box::new(answer) };
+        let frame = encode_server(&message);
+        let key = self.key(client);
+        if let Some(holder) = key.and_then(|key| self.by_key.get_mut(&key)) {
+            holder.answered = holder.answered.saturating_add(frame.len() as u64);
+        }
+        self.forward(client, Delivery::Reliable, frame);
     }
 
     /// Tells a client something that is encoded already.

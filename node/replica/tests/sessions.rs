@@ -2,8 +2,8 @@
 
 use metatopia_protocol::*;
 use metatopia_replica::{
-    CLIENTS_MAX, ClientId, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect,
-    Sessions,
+    ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX, ClientId,
+    Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
 };
 use metatopia_types::*;
 
@@ -227,6 +227,59 @@ fn more_frames_than_fit_a_turn_are_answered_with_a_refusal_until_the_next() {
 
     server.sessions.turn();
     assert!(server.tell(1, &ClientMessage::Submit(submission)).is_some());
+}
+
+#[test]
+fn a_key_hands_in_a_burst_of_acts_over_all_its_sessions_and_then_a_few_a_turn() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    server.login(2, 1);
+    server.login(3, 2);
+    let submission = Box::new(submission(1));
+    let taken = |server: &mut Server, client, times: u32| {
+        let submit = ClientMessage::Submit(submission.clone());
+        (0..times).filter(|_| server.tell(client, &submit).is_some()).count() as u32
+    };
+    let burst = taken(&mut server, 1, ACTS_BURST / 2) + taken(&mut server, 2, ACTS_BURST);
+    assert_eq!(burst, ACTS_BURST);
+    assert_eq!(taken(&mut server, 3, 1), 1, "another key has an allowance of its own");
+
+    server.sessions.turn();
+    assert_eq!(taken(&mut server, 1, ACTS_BURST), ACTS_PER_TURN);
+    (0..2 * ACTS_BURST).for_each(|_| server.sessions.turn());
+    assert_eq!(taken(&mut server, 1, FRAMES_PER_TURN_MAX), ACTS_BURST);
+    assert_eq!(taken(&mut server, 2, FRAMES_PER_TURN_MAX), 0);
+}
+
+#[test]
+fn a_key_that_was_answered_a_lot_is_told_to_wait_and_others_are_not() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    server.login(2, 1);
+    server.login(3, 2);
+    let asks = |server: &mut Server, client| {
+        let ask = ClientMessage::Ask { id: 7, question: Question::Genesis };
+        server.tell(client, &ask).is_some()
+    };
+    let part = 256 * 1_024;
+    for _ in 0..ANSWER_BYTES_BURST / part {
+        assert!(asks(&mut server, 1));
+        server.sessions.turn();
+        server.sessions.turn();
+        server.sessions.answer(ClientId(1), 7, Answer::Source(vec![0; part as usize]));
+    }
+    assert!(asks(&mut server, 2), "two turns allow for what one answer has");
+    for _ in 0..ANSWER_BYTES_BURST / part {
+        server.sessions.answer(ClientId(1), 7, Answer::Source(vec![0; part as usize]));
+    }
+    server.said(2);
+
+    assert!(!asks(&mut server, 2), "another session of the same key");
+    assert_eq!(server.said(2), [ServerMessage::Answer { id: 7, answer: Box::new(Answer::Busy) }]);
+    assert!(asks(&mut server, 3), "another key");
+
+    (0..2 * part / ANSWER_BYTES_PER_TURN).for_each(|_| server.sessions.turn());
+    assert!(asks(&mut server, 2));
 }
 
 #[test]

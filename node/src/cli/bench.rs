@@ -2,9 +2,11 @@
 
 mod crowd;
 mod figure;
+mod hostile;
 mod join;
 mod machine;
 mod onlooker;
+mod past;
 mod plaza;
 mod process;
 mod thousand;
@@ -41,6 +43,12 @@ pub(super) enum BenchCommand {
         bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
         machine too: with few cores they take the servers' time.")]
     Crowd(CrowdArgs),
+    /// Let fifty clients do their worst at ten times what they may, and measure what honest players
+    /// feel of it.
+    #[command(after_help = "Takes two minutes. Exit code 1 when a figure is past twice its \
+        bound.\nA build without --release measures itself, not Metatopia. The hostile clients run \
+        on this machine too: with few cores they take the servers' time.")]
+    Hostile(HostileArgs),
     /// Let a follower join a world as large as worlds may be, and measure how long it takes and what
     /// it holds.
     #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
@@ -53,6 +61,16 @@ pub(super) struct JoinArgs {
     /// Objects in the world, besides those of the plaza.
     #[arg(long, default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(0..=4_000))]
     objects: u32,
+    /// Turns that the servers have behind them; they are made, not waited for.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    turns: u64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct HostileArgs {
+    /// How long the honest players act, alone and beside the others.
+    #[arg(long, default_value = "20s", value_parser = arguments::duration)]
+    duration: Duration,
 }
 
 #[derive(Debug, Args)]
@@ -122,7 +140,10 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
             figures.extend(thousand.map_err(|error| Failure::failed(error.to_string()))?);
             figures
         }
-        BenchCommand::Join(args) => join::measure(&scratch.0, args.objects, console).await?,
+        BenchCommand::Join(args) => {
+            join::measure(&scratch.0, (args.objects, args.turns), console).await?
+        }
+        BenchCommand::Hostile(args) => hostile::measure(&scratch.0, args.duration, console).await?,
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };
     tell(&figures, console)

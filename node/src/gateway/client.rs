@@ -21,6 +21,7 @@ use super::{
     CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
     admission::{Admission, Ticket},
     outgoing::{Ending, Held, Outgoing, Step},
+    pace::Pace,
     stream::{StreamReceiver, StreamSender},
     webtransport::{self, Http3, Refusal},
     wire::{Receive, Transmit},
@@ -214,9 +215,11 @@ impl Gateway {
         self.items.send(Item { id, what }).await.is_ok()
     }
 
-    /// While the receiver is behind, the carrier is not read, and the client feels it.
+    /// While the receiver is behind, or the client too fast, the carrier is not read, and the
+    /// client feels it.
     async fn read(&self, id: ClientId, mut recv: impl Receive, deadline: Instant) -> ClientEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
+        let mut pace = Pace::new(self.limits.frames_per_second);
         let mut spoke = false;
         loop {
             let received = match spoke {
@@ -233,13 +236,15 @@ impl Gateway {
             spoke = true;
             self.metrics.client_frames_received_total.one();
             self.metrics.client_bytes_received_total.add(frame.len() as u64);
-            let share = frame.len() + FRAME_OVERHEAD_BYTES;
+            let bytes = frame.len();
+            let share = bytes + FRAME_OVERHEAD_BYTES;
             let share = u32::try_from(share).expect("budgets are below 4 GiB");
             let permit = budget.clone().acquire_many_owned(share).await;
             let permit = permit.expect("the budget is never closed");
             if !self.tell(id, What::Frame(frame, permit)).await {
                 return ClientEnd::Closed(CloseCode::SHUTDOWN);
             }
+            pace.take(bytes).await;
         }
     }
 

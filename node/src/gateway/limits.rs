@@ -29,6 +29,9 @@ pub struct GatewayLimits {
     pub held_bytes_max: usize,
     /// Bytes received from one client that may wait to be handled.
     pub receive_bytes_max: usize,
+    /// Frames of one client that are taken in a second, each begun 4 KiB counting as one; what comes
+    /// faster waits unread, but for a second's worth after a quiet time. At least one.
+    pub frames_per_second: u32,
     /// Time from the first packet of a client to the end of its first frame.
     pub handshake: Duration,
     /// A client from which no packet came for this long is gone.
@@ -58,6 +61,8 @@ impl Default for GatewayLimits {
             reliable_bytes_max: 1024 * 1024 + 64 * 1024,
             held_bytes_max: 64 * 1024 * 1024,
             receive_bytes_max: 128 * 1024,
+            // Forty acts and twenty seen views a second, and what is asked beside them.
+            frames_per_second: 256,
             handshake: Duration::from_secs(5),
             idle: Duration::from_secs(10),
             stall: Duration::from_secs(10),

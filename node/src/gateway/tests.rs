@@ -1,6 +1,9 @@
 //! Real clients on loopback. Time-outs here only keep a broken test from hanging.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    time::Instant,
+};
 
 use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, SERVER_FRAME_BYTES_MAX};
 use quinn::{Connection, Endpoint};
@@ -374,6 +377,28 @@ async fn a_flood_that_nobody_handles_is_held_back() {
         flooded += 1;
     }
     assert!(flooded < 100, "{flooded} frames of {flooder:?} came first");
+}
+
+#[tokio::test]
+async fn a_client_that_talks_too_fast_is_taken_at_the_steady_rate_and_nobody_waits_for_it() {
+    let mut node = Node::new(GatewayLimits { frames_per_second: 1, ..limits() });
+    let (hasty, mut flood) = node.client().await;
+    let (good, mut carrier) = node.client().await;
+    let start = Instant::now();
+
+    // Two are taken at once, and the greeting was one; the others take a second each.
+    for _ in 0..3 {
+        flood.send.send(b"more").await.unwrap();
+    }
+    carrier.send.send(b"fine").await.unwrap();
+    let mut order = Vec::new();
+    while order.iter().filter(|id| **id == hasty).count() < 3 {
+        let GatewayEvent::ClientFrame { id, .. } = node.next().await else { panic!("no frame") };
+        order.push(id);
+    }
+
+    assert!(start.elapsed() > Duration::from_millis(1_500), "{:?}", start.elapsed());
+    assert!(order.contains(&good) && order.last() != Some(&good), "{order:?}");
 }
 
 #[tokio::test]

@@ -3,9 +3,8 @@
 use metatopia_types::{Digest, PublicKey, SimId};
 
 use crate::{
-    Cause, Damage, Damaged, Disk, DiskError, FileName, Folder, ReadDisk,
-    disk::{ReadWholeError, read_whole},
-    sealed::{Seal, SealError},
+    Damaged, Disk, DiskError, FileName, Folder, ReadDisk,
+    sealed::{Seal, SealedFileError},
 };
 
 /// The version of data directories this program writes, and the only one it opens.
@@ -69,34 +68,14 @@ pub enum IdentityError {
 /// # Errors
 /// See [`IdentityError`].
 pub fn read_identity(disk: &dyn ReadDisk) -> Result<Option<Identity>, IdentityError> {
-    let damaged = |offset, damage| {
-        let file = FileName::IDENTITY;
-        Err(IdentityError::Damaged(Damaged { file, offset, damage }))
+    let fields = match SEAL.read_file(disk, FileName::IDENTITY) {
+        Ok(Some(fields)) => fields,
+        Ok(None) if disk.list(Folder::Log)?.is_empty() => return Ok(None),
+        Ok(None) => return Err(IdentityError::Missing),
+        Err(SealedFileError::Disk(error)) => return Err(error.into()),
+        Err(SealedFileError::Damaged(damaged)) => return Err(damaged.into()),
+        Err(SealedFileError::Version(found)) => return Err(IdentityError::Version { found }),
     };
-    // Room for what a later version may hold, so that its version can be told.
-    let bytes = match read_whole(disk, FileName::IDENTITY, 4_096) {
-        Ok(bytes) => bytes,
-        Err(ReadWholeError::Disk(error)) if error.cause == Cause::NotFound => {
-            return match disk.list(Folder::Log)?.is_empty() {
-                true => Ok(None),
-                false => Err(IdentityError::Missing),
-            };
-        }
-        Err(ReadWholeError::Disk(error)) => return Err(error.into()),
-        Err(ReadWholeError::TooLong(found)) => {
-            let expected = SEAL.bytes() as u64;
-            return damaged(expected, Damage::Length { found, expected });
-        }
-    };
-    let fields = match SEAL.open(&bytes) {
-        Ok(fields) => fields,
-        Err(SealError::Version(found)) => return Err(IdentityError::Version { found }),
-        Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
-    };
-    let (found, expected) = (bytes.len() as u64, SEAL.bytes() as u64);
-    if found != expected {
-        return damaged(expected, Damage::Length { found, expected });
-    }
     let (sim, server) = fields.split_at(32);
     Ok(Some(Identity {
         sim: SimId(Digest(sim.try_into().expect("half of 64 bytes"))),

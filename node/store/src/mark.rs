@@ -7,11 +7,10 @@
 use metatopia_types::{Digest, SimId};
 
 use crate::{
-    Cause, Damage, Damaged, Disk, DiskError, FileName, Position, ReadDisk, ScanError,
+    Disk, DiskError, FileName, Position, ReadDisk, ScanError,
     chain::{Chain, HASH_BYTES},
-    disk::{ReadWholeError, read_whole},
     index::Start,
-    sealed::{Seal, SealError},
+    sealed::{Seal, SealedFileError},
 };
 
 /// The version of marks this program writes, and the only one it reads.
@@ -55,26 +54,13 @@ impl Mark {
     /// The mark of the log of `sim`; none if nothing was noted yet.
     pub(crate) fn read(disk: &dyn ReadDisk, sim: SimId) -> Result<Option<Self>, ScanError> {
         let file = FileName::MARK;
-        let damaged = |offset, damage| Err(ScanError::Damaged(Damaged { file, offset, damage }));
-        // Room for what a later version may hold, so that its version can be told.
-        let bytes = match read_whole(disk, file, 4_096) {
-            Ok(bytes) => bytes,
-            Err(ReadWholeError::Disk(error)) if error.cause == Cause::NotFound => return Ok(None),
-            Err(ReadWholeError::Disk(error)) => return Err(error.into()),
-            Err(ReadWholeError::TooLong(found)) => {
-                let expected = SEAL.bytes() as u64;
-                return damaged(expected, Damage::Length { found, expected });
-            }
+        let fields = match SEAL.read_file(disk, file) {
+            Ok(Some(fields)) => fields,
+            Ok(None) => return Ok(None),
+            Err(SealedFileError::Disk(error)) => return Err(error.into()),
+            Err(SealedFileError::Damaged(damaged)) => return Err(ScanError::Damaged(damaged)),
+            Err(SealedFileError::Version(found)) => return Err(ScanError::Version { file, found }),
         };
-        let fields = match SEAL.open(&bytes) {
-            Ok(fields) => fields,
-            Err(SealError::Version(found)) => return Err(ScanError::Version { file, found }),
-            Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
-        };
-        let (found, expected) = (bytes.len() as u64, SEAL.bytes() as u64);
-        if found != expected {
-            return damaged(expected, Damage::Length { found, expected });
-        }
         let number =
             |at: usize| u64::from_le_bytes(fields[at..at + 8].try_into().expect("a range of 8"));
         let chain =

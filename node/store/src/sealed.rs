@@ -1,6 +1,14 @@
 //! Headers that carry their own hash: a mark, a version, fields, and 16 bytes of blake3 over these.
 
-use crate::{Damage, chain::HASH_BYTES};
+use crate::{
+    Cause, Damage, Damaged, DiskError, FileName, ReadDisk,
+    chain::HASH_BYTES,
+    disk::{ReadWholeError, read_whole},
+};
+
+/// A file that is one header may have so many bytes in a later version, so that its version can be
+/// told.
+const LATER_BYTES_MAX: u64 = 4_096;
 
 pub(crate) const MARK_BYTES: usize = 8;
 /// Mark and version, before the fields.
@@ -20,7 +28,43 @@ pub(crate) enum SealError {
     Version(u32),
 }
 
+/// Why a file that should be one header was not accepted.
+pub(crate) enum SealedFileError {
+    Disk(DiskError),
+    Damaged(Damaged),
+    Version(u32),
+}
+
 impl Seal {
+    /// The fields of a file that is one header and nothing else; none if there is no such file.
+    pub(crate) fn read_file(
+        &self,
+        disk: &dyn ReadDisk,
+        file: FileName,
+    ) -> Result<Option<Vec<u8>>, SealedFileError> {
+        let damaged =
+            |offset, damage| Err(SealedFileError::Damaged(Damaged { file, offset, damage }));
+        let expected = self.bytes() as u64;
+        let bytes = match read_whole(disk, file, LATER_BYTES_MAX) {
+            Ok(bytes) => bytes,
+            Err(ReadWholeError::Disk(error)) if error.cause == Cause::NotFound => return Ok(None),
+            Err(ReadWholeError::Disk(error)) => return Err(SealedFileError::Disk(error)),
+            Err(ReadWholeError::TooLong(found)) => {
+                return damaged(expected, Damage::Length { found, expected });
+            }
+        };
+        let fields = match self.open(&bytes) {
+            Ok(fields) => fields.to_vec(),
+            Err(SealError::Version(found)) => return Err(SealedFileError::Version(found)),
+            Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
+        };
+        let found = bytes.len() as u64;
+        if found != expected {
+            return damaged(expected, Damage::Length { found, expected });
+        }
+        Ok(Some(fields))
+    }
+
     /// Bytes of the whole header.
     pub(crate) const fn bytes(&self) -> usize {
         PROLOGUE_BYTES + self.field_bytes + HASH_BYTES

@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     figure::{Bound, Figure},
+    past,
     process::resident_mb,
     thousand::object,
 };
@@ -67,21 +68,25 @@ impl Drop for Follower {
 /// Measures from the start of the process to its word that it follows.
 pub(super) async fn measure(
     path: &Path,
-    objects: u32,
+    (objects, turns): (u32, u64),
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
-    console.note("starting four servers, and waiting for their first snapshot");
     let plaza = path.join("world");
     let world = World::open_or_create_with(&plaza, SERVERS, |genesis| {
         let room = genesis.parameters.objects_max as usize;
         let room = room.saturating_sub(genesis.objects.len());
         genesis.objects.extend((0..objects).take(room).map(crate_at));
     })?;
+    console.note(&format!("writing {turns} turns of history"));
+    let world =
+        tokio::task::spawn_blocking(move || past::write(&world, turns, console).map(|()| world));
+    let world = world.await.map_err(|error| Failure::failed(error.to_string()))??;
+    console.note("starting four servers, and waiting for their next snapshot");
     let mut cluster = Cluster::start(&world, 0)?;
     let figures = async {
         cluster.ready().await?;
         let url = cluster.ports(0).url();
-        until(&url, SNAPSHOT_TURNS + 10).await?;
+        until(&url, turns + SNAPSHOT_TURNS + 10).await?;
         let follow = path.join("follower");
         let text = tokio::task::spawn_blocking(move || join(&plaza, &follow)).await;
         let (follower, following) = text.map_err(|error| Failure::failed(error.to_string()))??;
@@ -100,6 +105,7 @@ pub(super) async fn measure(
                 "s",
                 Bound::AtMost(10),
             ),
+            Figure::new("turns before it came", turns, "turns", Bound::None),
             Figure::new("fetched", following.fetched_bytes / 1_024, "KiB", Bound::None),
             Figure::tenths("memory of a server", tenths(server), "MB", Bound::None),
             Figure::tenths("memory of the follower", share, "% of a server", Bound::AtMost(200)),
