@@ -10,7 +10,7 @@ fn a_person_builds_changes_gives_away_and_takes_back() {
 
     for (typed, seen) in [
         // Where people arrive, hardly anything may be built.
-        ("go southeast 14", "You walk"),
+        ("go southeast 10", "You walk"),
         ("help build", "takes back what you built last"),
         ("build castle", "cannot be built; there are box, wall"),
         ("move it east 2", "Nothing is `it` yet"),
