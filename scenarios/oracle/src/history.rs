@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(laws(&[&first]), [Law::Lost], "it told of the second one");
         second.body = first.body.clone();
         assert_eq!(laws(&[&first, &second]), [Law::Twice]);
-        let log = [&first, &second].map(|turn| decided(turn)).into_iter().collect();
+        let log = [&first, &second].map(decided).into_iter().collect();
         assert_eq!(History::lanes_go_back(&log).len(), 1);
     }
 }
