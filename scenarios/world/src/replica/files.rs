@@ -59,7 +59,8 @@ impl Files {
         let mut mirror = disk.clone();
         let writer = recover(&mut mirror, sim).map_err(|e| e.to_string())?.writer;
         let writer = writer.with_segment_bytes(SEGMENT_BYTES);
-        let (base, world) = start_from(setting, &mirror)?;
+        let (base, mut world) = start_from(setting, &mirror)?;
+        setting.break_rules(seat, &mut world);
         let after = base.height.plus(1);
         let mut records = Vec::new();
         for payload in payloads_after(writer.index(), &mirror, after).map_err(|e| e.to_string())? {

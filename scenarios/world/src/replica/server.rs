@@ -352,6 +352,7 @@ impl Server {
     }
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
+        self.setting.break_rules(self.seat, &mut world);
         let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;
