@@ -200,6 +200,35 @@ impl Agreement {
         self.begun && self.speaks && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
     }
 
+    /// May this server sign, as far as its log says? Not if records of it were lost, until it is past
+    /// all that it may have signed.
+    #[must_use]
+    pub const fn has_voice(&self) -> bool {
+        self.voice
+    }
+
+    /// The height that servers with more than a third of the voting power say they are at, so that
+    /// one of them is honest; 0 while too few speak. With `any`, the highest that anybody says.
+    #[must_use]
+    pub fn others_at(&self, any: bool) -> Height {
+        let set = self.past.set(self.height()).unwrap_or_else(|| self.past.newest_set());
+        let mut said: Vec<(Height, u64)> = self
+            .peers
+            .heights()
+            .map(|(name, height)| {
+                (height, set.get(&name).map_or(0, |member| u64::from(member.power)))
+            })
+            .collect();
+        said.sort_unstable_by(|a, b| b.cmp(a));
+        let lies = set.total_power().saturating_sub(set.quorum());
+        let mut power = 0_u64;
+        let honest = said.into_iter().find(|(_, own)| {
+            power = power.saturating_add(*own);
+            any || power > lies
+        });
+        honest.map(|(height, _)| height).unwrap_or_default()
+    }
+
     /// Why the last void turn was void, for the operator's log.
     #[must_use]
     pub const fn last_void(&self) -> Option<Void> {

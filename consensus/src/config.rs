@@ -20,6 +20,8 @@ pub struct Config {
     /// Has this key never signed anything in this sim before this log began? If not, and the log
     /// does not say what it signed, the server stays silent until it cannot contradict itself.
     pub fresh_key: bool,
+    /// Must it sign nothing in this life, whatever its log allows? It follows then.
+    pub silent: bool,
     /// How long it waits for what.
     pub patience: Patience,
 }
@@ -35,7 +37,8 @@ impl Config {
         scheme: Arc<dyn Verify>,
         fresh_key: bool,
     ) -> Self {
-        Self { sim, engine, turn_length, signer, scheme, fresh_key, patience: Patience::default() }
+        let (silent, patience) = (false, Patience::default());
+        Self { sim, engine, turn_length, signer, scheme, fresh_key, silent, patience }
     }
 }
 
@@ -47,6 +50,7 @@ impl core::fmt::Debug for Config {
             .field("turn_length", &self.turn_length)
             .field("server", &self.signer.public())
             .field("fresh_key", &self.fresh_key)
+            .field("silent", &self.silent)
             .field("patience", &self.patience)
             .finish_non_exhaustive()
     }

@@ -91,26 +91,8 @@ impl JoinPack {
         trust: &Trust,
         scheme: &dyn Verify,
     ) -> Result<Checkpoint, JoinError> {
-        if self.links.len() > LINKS_MAX {
-            return Err(JoinError::TooManyLinks(self.links.len()));
-        }
         let [state, _, last] = &self.headers;
-        let mut members = trust.validators.clone();
-        let mut before = trust.height;
-        for link in self.links.iter().filter(|l| l.header.height > trust.height) {
-            let height = link.header.height;
-            // A change at the height of the last header or later is of no use to it.
-            if height <= before || height >= last.height {
-                return Err(JoinError::LinkOrder(height));
-            }
-            certified(sim, &link.header, &link.certificate, &members, scheme)?;
-            members = ValidatorSet::new(link.next.clone(), |_| true)
-                .map_err(|_| JoinError::OtherMembers(height))?;
-            if members.id() != link.header.next_validators {
-                return Err(JoinError::OtherMembers(height));
-            }
-            before = height;
-        }
+        let members = members_at(&self.links, sim, trust, last.height, scheme)?;
         certified(sim, last, &self.certificate, &members, scheme)?;
         for pair in self.headers.windows(2) {
             let follows =
@@ -126,6 +108,39 @@ impl JoinPack {
             pack: self.clone(),
         })
     }
+}
+
+/// Who votes at `height`, by these changes of the members since `trust`.
+///
+/// # Errors
+/// See [`JoinError`]: each change must be certified by those who voted before it.
+pub fn members_at(
+    links: &[Link],
+    sim: SimId,
+    trust: &Trust,
+    height: Height,
+    scheme: &dyn Verify,
+) -> Result<ValidatorSet, JoinError> {
+    if links.len() > LINKS_MAX {
+        return Err(JoinError::TooManyLinks(links.len()));
+    }
+    let mut members = trust.validators.clone();
+    let mut before = trust.height;
+    for link in links.iter().filter(|link| link.header.height > trust.height) {
+        let at = link.header.height;
+        // A change at that height or later is of no use to it.
+        if at <= before || at >= height {
+            return Err(JoinError::LinkOrder(at));
+        }
+        certified(sim, &link.header, &link.certificate, &members, scheme)?;
+        members = ValidatorSet::new(link.next.clone(), |_| true)
+            .map_err(|_| JoinError::OtherMembers(at))?;
+        if members.id() != link.header.next_validators {
+            return Err(JoinError::OtherMembers(at));
+        }
+        before = at;
+    }
+    Ok(members)
 }
 
 /// Did more than two thirds of `members`, whom the header must name as its validators, sign for it?

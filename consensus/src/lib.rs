@@ -125,6 +125,6 @@ pub use decision::{Decision, Link};
 pub use effect::{Effect, Halt, Position, To};
 pub use host::{ActFault, Host, Void, VoidAct};
 pub use input::{Applied, Input};
-pub use join::{Checkpoint, JoinError, JoinPack, Trust, certified};
+pub use join::{Checkpoint, JoinError, JoinPack, Trust, certified, members_at};
 pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
 pub use record::{Record, Step, Timeout, Verdict};

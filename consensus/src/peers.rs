@@ -68,6 +68,12 @@ impl Peers {
         ahead.map(|(name, _)| *name).collect()
     }
 
+    /// What each that may be reached says of itself.
+    pub(crate) fn heights(&self) -> impl Iterator<Item = (PublicKey, Height)> + '_ {
+        let peers = self.peers.iter().filter(|(_, peer)| !peer.down);
+        peers.map(|(name, peer)| (*name, peer.height))
+    }
+
     pub(crate) fn tips(&self) -> impl Iterator<Item = (PublicKey, Height)> + '_ {
         let peers = self.peers.iter();
         peers.filter_map(|(name, peer)| peer.tip.map(|tip| (*name, tip)))

@@ -8,6 +8,7 @@ mod arguments;
 mod bench;
 mod bisect;
 mod bots;
+mod capsule;
 mod client;
 mod console;
 mod entry;
@@ -99,6 +100,11 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Find the first turn, body or script, and field, in which two servers differ.
     Bisect(bisect::BisectArgs),
+    /// What a server kept when its state parted from the others'.
+    Capsule {
+        #[command(subcommand)]
+        command: capsule::CapsuleCommand,
+    },
     /// Proof that a server signed two things at once.
     Evidence {
         #[command(subcommand)]
@@ -175,6 +181,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Log { command } => log::run(command, console),
         Command::Replay(args) => replay::run(&args, console),
         Command::Bisect(args) => bisect::run(&args, console),
+        Command::Capsule { command } => capsule::run(command, console),
         Command::Evidence { command } => evidence::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Script { command } => match command {

@@ -30,17 +30,20 @@
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     str::FromStr,
 };
 
 use libp2p::Multiaddr;
 use metatopia_protocol::ADDRESS_BYTES_MAX;
+use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use serde::Deserialize;
 
 use crate::{
     gateway::GatewayLimits,
     http::{Origin, Origins},
+    storage::HISTORY_TURNS,
 };
 
 mod host_port;
@@ -56,6 +59,10 @@ pub const ENVIRONMENT_PREFIX: &str = "METATOPIA_";
 
 /// Largest configuration file. 31 peers take 10 KiB.
 pub const FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// Turns between stored states, or behind the others, that make sense: half a second to an hour, the
+/// time for which others keep what they decided.
+pub const TURNS: RangeInclusive<u64> = 10..=HISTORY_TURNS;
 
 /// How much is logged. A release build logs no more than `info`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -201,6 +208,10 @@ pub struct Settings {
     pub peers: Vec<Peer>,
     /// Keep all turns since genesis? Default: no.
     pub archive: bool,
+    /// Turns between states that are stored. Default: 600.
+    pub snapshot_turns: u64,
+    /// Turns behind the others from which on a state is fetched from them. Default: 2400.
+    pub behind_turns: u64,
     /// How much is logged. Default: info.
     pub log: LogLevel,
     /// Where users get the source of this very program, if it is not the public one.
@@ -305,6 +316,8 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         p2p_listen,
         peers,
         archive: layer.archive.unwrap_or(false),
+        snapshot_turns: layer.snapshot_turns.unwrap_or(SNAPSHOT_TURNS),
+        behind_turns: layer.behind_turns.unwrap_or(BEHIND_TURNS),
         log: layer.log.unwrap_or(LogLevel::Info),
         source_url: layer.source_url,
         data_dir,
@@ -314,6 +327,14 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
     {
         let why = format!("longer than {ADDRESS_BYTES_MAX} bytes");
         return Err(ConfigError::Value { key: "announce_http".into(), why });
+    }
+    for (key, turns) in
+        [("snapshot_turns", settings.snapshot_turns), ("behind_turns", settings.behind_turns)]
+    {
+        if !TURNS.contains(&turns) {
+            let why = format!("{turns} is not between {} and {}", TURNS.start(), TURNS.end());
+            return Err(ConfigError::Value { key: key.to_owned(), why });
+        }
     }
     if settings.vote_key == settings.node_key {
         let why = "it is also the vote_key; a server needs two keys".to_owned();

@@ -230,6 +230,17 @@ impl Disk for RealDisk {
 }
 
 /// Creates a folder and those above it, durably.
+/// Writes a small file as a whole, under another name first: it is the old one or the new one, and
+/// after a power cut either.
+///
+/// # Errors
+/// What the system says; the old one is still there then.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    fs::write(&draft, bytes)?;
+    fs::rename(&draft, path)
+}
+
 fn create_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

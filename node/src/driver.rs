@@ -1,5 +1,7 @@
 //! The loop of one server: brings to the replica what happens, and does what it wants.
 
+mod rescue;
+
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
@@ -10,10 +12,10 @@ use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{
-    Announcement, Condition, Delivery, Effect, Input, Replica, Report, Stage, Status,
+    Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
 };
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Height, PublicKey, Root, limits::ROOT_LAG};
+use metatopia_types::{ActId, Contact, Height, PublicKey, Root, limits::ROOT_LAG};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::MissedTickBehavior,
@@ -25,6 +27,7 @@ use crate::{
     certificates::Certificates,
     clock::Clock,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    heals::HealFile,
     http::{self, Allowed, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     neighbours::{GuestFile, Neighbours},
@@ -49,6 +52,9 @@ pub enum DriverError {
     /// A thread of this process is gone.
     #[error("the {0} thread ended")]
     Thread(&'static str),
+    /// A state that was fetched from other servers cannot be gone on from.
+    #[error("the state that was fetched cannot be gone on from: {0}")]
+    NotReplaced(String),
 }
 
 /// Everything the loop works with.
@@ -56,6 +62,12 @@ pub enum DriverError {
 pub struct Driver {
     /// The server itself.
     pub replica: Replica,
+    /// How it is set up; only seed and heals change, from one replica to the next.
+    pub config: metatopia_replica::Config,
+    /// When it healed, on the disk.
+    pub heals: HealFile,
+    /// The servers that the configuration names.
+    pub configured: BTreeMap<PublicKey, Contact>,
     /// Its clocks.
     pub clock: Clock,
     /// Sends to other servers.
@@ -110,6 +122,8 @@ struct Memory {
     disk: Option<Health>,
     /// The height at the start: a server is ready once it has decided something in this life.
     first_height: Option<Height>,
+    /// A state that was fetched, to go on from.
+    replacement: Option<Box<Replacement>>,
 }
 
 /// Who waits for an answer.
@@ -126,13 +140,11 @@ impl Driver {
     /// See [`DriverError`]. A server whose agreement halted goes on answering, and does not end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
         let mut memory = Memory::default();
-        let welcome = self.guests.welcome(&self.lanes);
-        self.replica.handle(self.clock.now(), welcome);
-        self.carry_out(&mut memory).await?;
-        if let Some(word) = self.word(&mut memory) {
-            self.replica.handle(self.clock.now(), word);
-            self.carry_out(&mut memory).await?;
+        if self.replica.is_adrift() {
+            memory.neighbours.configured = std::mem::take(&mut self.configured);
         }
+        self.introduce(&mut memory);
+        self.carry_out(&mut memory).await?;
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -151,6 +163,7 @@ impl Driver {
                         Input::Muted(!sound)
                     }
                     Some(storage::Done::Synced(position)) => Input::Synced(position),
+                    Some(storage::Done::Replaced(_)) => continue,
                     Some(storage::Done::Loaded { reader, decisions, oldest }) => {
                         Input::Loaded { reader, decisions, oldest }
                     }
@@ -210,7 +223,32 @@ impl Driver {
         Some(Input::Announce(Some(Announcement { certificates, ..entrance })))
     }
 
+    /// Tells a new replica what outlasts it.
+    fn introduce(&mut self, memory: &mut Memory) {
+        let welcome = self.guests.welcome(&self.lanes);
+        self.replica.handle(self.clock.now(), welcome);
+        if memory.disk.is_some() {
+            self.replica.handle(self.clock.now(), Input::Muted(true));
+        }
+        for peer in memory.up.keys() {
+            self.replica.handle(self.clock.now(), Input::PeerUp(*peer));
+        }
+        if let Some(word) = self.word(memory) {
+            self.replica.handle(self.clock.now(), word);
+        }
+    }
+
+    /// Carries out all there is to do; with another replica, if this one has ended.
     async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
+        self.carry_out_all(memory).await?;
+        while let Some(replacement) = memory.replacement.take() {
+            self.replace(memory, *replacement).await?;
+            self.carry_out_all(memory).await?;
+        }
+        Ok(())
+    }
+
+    async fn carry_out_all(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
         while let Some(effect) = self.replica.poll() {
             match effect {
                 Effect::Append { tag, payload, .. } => {
@@ -274,6 +312,12 @@ impl Driver {
                     self.keep("capsule", move |capsules| capsules.keep_capsule(height, &bytes));
                 }
                 Effect::Mended(report) => self.mended(report),
+                Effect::Heals(heals) => {
+                    self.heals.keep(&heals);
+                    self.config.heals = heals;
+                }
+                Effect::Fetch(news) => rescue::tell(&news),
+                Effect::Replace(replacement) => memory.replacement = Some(replacement),
                 Effect::Halted(halt) => {
                     tracing::error!(reason = %halt, "this server does not vote any more");
                     memory.halted = Some(halt);
@@ -352,11 +396,14 @@ impl Driver {
             None if let Some(told) = memory.told_of_disk() => {
                 Some(format!("it does not vote: {told}"))
             }
+            None if let Some(fetching) = &status.fetching => Some(rescue::told(fetching)),
             None if status.condition == Condition::Healing => {
                 Some("its state is not the others': it computes it again".to_owned())
             }
             None if status.condition == Condition::Following => {
-                Some("it healed too often: it follows, and votes again once restarted".to_owned())
+                let told = "it healed too often: it follows, and votes again once it is restarted \
+                    after an hour";
+                Some(told.to_owned())
             }
             None if status.split => {
                 Some("servers disagree about the state: no root has a quorum".to_owned())

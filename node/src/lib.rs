@@ -29,6 +29,7 @@ pub mod disk;
 pub mod driver;
 pub mod framing;
 pub mod gateway;
+pub mod heals;
 pub mod http;
 pub mod joining;
 pub mod keys;

@@ -10,7 +10,7 @@ use libp2p::{Multiaddr, PeerId, identity};
 use metatopia_replica::{Guests, Input};
 use metatopia_types::{Contact, PublicKey};
 
-use crate::lanes::LanesHandle;
+use crate::{disk::replace_file, lanes::LanesHandle};
 
 /// In the data directory: the followers that were let in, and how often invites were used.
 const GUESTS: &str = "followers";
@@ -20,6 +20,8 @@ const GUESTS: &str = "followers";
 pub(crate) struct Neighbours {
     /// The sim's servers and standbys.
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
+    /// Those that the configuration names, as long as nothing better is known.
+    pub(crate) configured: BTreeMap<PublicKey, Contact>,
     guests: BTreeMap<PublicKey, PeerId>,
     names: BTreeMap<PeerId, PublicKey>,
 }
@@ -48,7 +50,8 @@ impl Neighbours {
         own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
     ) -> &BTreeMap<PeerId, PublicKey> {
         let mut names = BTreeMap::new();
-        for (key, contact) in &self.contacts {
+        let unknown = self.configured.iter().filter(|(key, _)| !self.contacts.contains_key(key));
+        for (key, contact) in self.contacts.iter().chain(unknown) {
             match contact.peer_id.parse::<PeerId>() {
                 Ok(peer) if peer == lanes.local() => {}
                 Ok(peer) => {
@@ -116,9 +119,7 @@ impl GuestFile {
     /// Writes them down before anybody hears of it. After a power cut the last change may be gone:
     /// then one more node may come by the same invite.
     pub(crate) fn keep(&self, guests: &Guests) {
-        let draft = self.0.with_extension("new");
-        let kept = fs::write(&draft, guests.encode()).and_then(|()| fs::rename(&draft, &self.0));
-        if let Err(error) = kept {
+        if let Err(error) = replace_file(&self.0, &guests.encode()) {
             tracing::warn!(file = %self.0.display(), %error, "followers are not written down");
         }
     }

@@ -1,9 +1,10 @@
 //! One server process: puts disk, world, lanes, gateway and HTTP around a replica, and runs it.
 
+mod kept;
+
 use std::{
     collections::BTreeMap,
-    fs,
-    io::{self, Write as _},
+    fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,31 +12,28 @@ use std::{
 };
 
 use libp2p::Multiaddr;
-use metatopia_consensus::{self as consensus, Base, Record};
-use metatopia_replica::{
-    Announcement, Config, RECORDS_BACK_HEIGHTS, Replica, SNAPSHOT_TURNS, decode_snapshot,
-    payloads_after,
-};
-use metatopia_sim::{ENGINE, Genesis, GenesisError, Tools, World};
-use metatopia_store::{
-    Identity, LogIndex, OpenError, Opening, Position, Quarantine, ReadDisk, ReadError,
-    RecoverError, ScanError, Store, TailReport, newest_snapshot, quarantine,
-};
+use metatopia_consensus as consensus;
+use metatopia_replica::{Announcement, Config};
+use metatopia_sim::{ENGINE, Genesis, GenesisError, World};
+use metatopia_store::{OpenError, ReadError, Store};
 use metatopia_types::{
-    Ed25519, Height, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
+    Contact, Ed25519, Millis, PublicKey, Sign, SigningKey, limits::TICKS_PER_SECOND, wire,
 };
 use tokio::sync::{mpsc, watch};
 
+use self::kept::Kept;
+pub use self::kept::NoStart;
 use crate::{
     applier::{self, Meddle, Pool},
     bind::BindError,
     capsules::Capsules,
     certificates::{CertificateError, Certificates},
     clock::Clock,
-    config::Settings,
+    config::{Peer, Settings},
     disk::{OpenDiskError, RealDisk},
     driver::{Driver, DriverError, QUERIES_MAX},
     gateway::{self, Door, GatewayLimits},
+    heals::HealFile,
     http::{self, Allowed, Origin, Session, SourceOffer, in_url},
     keys::{self, LoadKeyError},
     lanes,
@@ -93,26 +91,16 @@ pub enum ServerError {
         /// What is wrong with it.
         source: wire::DecodeError,
     },
-    /// The log begins after what there is to start from.
+    /// There is no state to go on from, and no other server is known that could give one.
     #[error(
-        "data directory {}: no snapshot is whole, and the log begins at height {oldest}, after \
-         height {base}; fetch a snapshot from another server", path.display()
+        "data directory {}: {source}; name servers of the sim by `peers` in the configuration, to \
+         fetch a state from them", path.display()
     )]
     NoStart {
         /// The directory.
         path: PathBuf,
-        /// The height that could be started from.
-        base: Height,
-        /// The first height in the log.
-        oldest: Height,
-    },
-    /// The records contradict each other.
-    #[error("log in {}: {source}", path.display())]
-    Records {
-        /// The directory.
-        path: PathBuf,
-        /// How.
-        source: Box<consensus::OpenError>,
+        /// Why.
+        source: NoStart,
     },
     /// The log cannot be begun.
     #[error("log in {}: {source}", path.display())]
@@ -150,16 +138,6 @@ pub enum ServerError {
     Driver(#[from] DriverError),
 }
 
-/// What a data directory holds, ready to go on from.
-struct Kept {
-    store: Store<RealDisk>,
-    base: Base,
-    world: World,
-    records: Vec<Record>,
-    /// What was found damaged, and where it was put.
-    damage: Option<String>,
-}
-
 /// Runs one server until `stop` says so.
 ///
 /// # Errors
@@ -184,24 +162,19 @@ pub async fn run_meddled(
     let signer = keys::load(&settings.vote_key)?;
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
-    let mut kept = open(&settings, &genesis, sim, server)?;
-    begin_log(&mut kept, &settings)?;
-    mark_used(&settings.vote_key, sim)?;
+    let mut kept = Kept::open(&settings, &genesis, sim, server)?;
+    kept.begin_log(&settings)?;
+    kept::mark_used(&settings.vote_key, sim)?;
     // What fails most often comes before anything has to be taken down again.
     let bound = http::bind(settings.http_listen)?;
-    tracing::info!(%sim, %server, height = %kept.base.height, "starting");
 
     let clock = Clock::default();
-    let config = replica_config(&genesis, encoded, signer);
-    let Kept { store, base, world, records, damage } = kept;
-    let past = storage::decisions_up_to(&store, base.height).map_err(|source| {
-        ServerError::Log { path: settings.data_dir.clone(), source: Box::new(source) }
-    })?;
-    let replica = Replica::open(config, base, world, past, records, clock.now());
-    let replica = replica.map_err(|source| ServerError::Records {
-        path: settings.data_dir.clone(),
-        source: Box::new(source),
-    })?;
+    let heals = HealFile::at(&settings.data_dir);
+    let config = replica_config(&genesis, encoded, signer, &settings, heals.read());
+    let damage = kept.damage.clone();
+    let (replica, store) = kept.replica(config.clone(), &genesis, &settings, clock.now())?;
+    let height = replica.world().map(World::height).unwrap_or_default();
+    tracing::info!(%sim, %server, %height, "starting");
     let history = if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) };
     let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history, meddle)?;
     let metrics = Arc::new(Metrics::default());
@@ -233,6 +206,9 @@ pub async fn run_meddled(
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
     let driver = Driver {
         replica,
+        config,
+        heals,
+        configured: configured(&settings),
         clock,
         lanes,
         lane_events,
@@ -342,158 +318,13 @@ fn read_genesis(path: &Path) -> Result<(Genesis, Vec<u8>), ServerError> {
     Ok((genesis, bytes))
 }
 
-/// Opens the data directory, and goes back to the newest snapshot that is whole.
-fn open(
-    settings: &Settings,
+fn replica_config(
     genesis: &Genesis,
-    sim: SimId,
-    server: PublicKey,
-) -> Result<Kept, ServerError> {
-    let path = || settings.data_dir.clone();
-    let Opened { mut store, records_lost, damage } =
-        open_store(&settings.data_dir, Identity { sim, server })?;
-    if records_lost {
-        note_loss(&mut store)
-            .map_err(|source| ServerError::Begin { path: path(), source: Box::new(source) })?;
-    }
-    let (base, world) = start_from(&store, genesis, settings)?;
-    let failed = |source| ServerError::Log { path: path(), source: Box::new(source) };
-    let mut records = Vec::new();
-    let (index, disk) = (store.index(), store.disk());
-    let next = index.tagged_from(disk, base.height.0.saturating_add(1)).next();
-    match next.transpose().map_err(failed)?.and_then(|record| record.tag).map(Height) {
-        Some(oldest) if oldest > base.height.plus(1) => {
-            return Err(ServerError::NoStart { path: path(), base: base.height, oldest });
-        }
-        _ => {}
-    }
-    for record in payloads_after(index, disk, base.height.plus(1)).map_err(failed)? {
-        let payload = record.map_err(failed)?;
-        let record = Record::decode(&payload)
-            .map_err(|source| ServerError::Record { path: path(), source })?;
-        records.push(record);
-    }
-    Ok(Kept { store, base, world, records, damage })
-}
-
-/// A data directory that can be used.
-struct Opened {
-    store: Store<RealDisk>,
-    records_lost: bool,
-    damage: Option<String>,
-}
-
-/// Opens a data directory. What is damaged of its log is put aside.
-fn open_store(path: &Path, identity: Identity) -> Result<Opened, ServerError> {
-    let refused = |source| ServerError::Store { path: path.to_owned(), source: Box::new(source) };
-    let open = || -> Result<_, ServerError> {
-        Ok(Store::open(RealDisk::open(path)?, Opening::new(identity)))
-    };
-    let (opened, damage) = match open()? {
-        Ok(opened) => (opened, None),
-        Err(OpenError::Recover(RecoverError::Scan(
-            fault @ (ScanError::Damaged(_) | ScanError::Missing(_)),
-        ))) => {
-            tracing::error!(%fault, "the log is damaged");
-            let put_aside = quarantine(&mut RealDisk::open(path)?, identity.sim, &suffices)
-                .map_err(|error| refused(error.into()))?;
-            let damage = put_aside.map(|put_aside| report_damage(&put_aside));
-            (open()?.map_err(refused)?, damage)
-        }
-        Err(error) => return Err(refused(error)),
-    };
-    if let Some(tail) = &opened.tail {
-        report_tail(tail);
-    }
-    Ok(Opened { store: opened.store, records_lost: opened.records_lost, damage })
-}
-
-/// Can a server start from its newest snapshot and this log?
-fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
-    let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
-    let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {
-        return !index.is_pruned();
-    };
-    matches!(index.find(disk, before.0), Ok(Some(_)))
-}
-
-fn report_damage(done: &Quarantine) -> String {
-    let files: Vec<String> = done.moved.iter().map(ToString::to_string).collect();
-    let files = files.join(", ");
-    let told = match (done.records_lost, done.moved.is_empty()) {
-        (true, true) => format!("{}; its last records are lost", done.fault),
-        (true, false) => format!("{}; the last records are lost, put aside: {files}", done.fault),
-        (false, true) => done.fault.to_string(),
-        (false, false) => format!("{}; history is lost, put aside: {files}", done.fault),
-    };
-    tracing::error!(fault = %done.fault, put_aside = %files, records_lost = done.records_lost,
-        "the damaged part of the log was put aside");
-    if done.records_lost {
-        tracing::warn!("this server does not vote until it is past all it may have signed");
-    }
-    told
-}
-
-/// Records are lost, so this server does not know what it signed; its log says so from now on.
-fn note_loss(store: &mut Store<RealDisk>) -> Result<(), StorageError> {
-    store.append(storage::AGREEMENT, None, &Record::Silence.encode())?;
-    store.sync()?;
-    // Noted twice is as good as once.
-    if let Err(error) = store.acknowledge_loss() {
-        tracing::warn!(%error, "the log is not marked");
-    }
-    Ok(())
-}
-
-/// Lets a server sign whose key is new: its log says so, durably, before the key counts as used. A
-/// first start may fail at any later step and is no loss.
-fn begin_log(kept: &mut Kept, settings: &Settings) -> Result<(), ServerError> {
-    if kept.store.end() != Position::default() || mark_path(&settings.vote_key).exists() {
-        return Ok(());
-    }
-    let voice = Record::Voice;
-    let appended = kept.store.append(storage::AGREEMENT, None, &voice.encode());
-    let begun = appended.map_err(StorageError::from).and_then(|_| Ok(kept.store.sync()?));
-    begun.map_err(|source| ServerError::Begin {
-        path: settings.data_dir.clone(),
-        source: Box::new(source),
-    })?;
-    kept.records.push(voice);
-    Ok(())
-}
-
-fn report_tail(tail: &TailReport) {
-    tracing::warn!(?tail, "the log ended in a torn record, which was cut off");
-}
-
-fn start_from(
-    store: &Store<RealDisk>,
-    genesis: &Genesis,
+    encoded: Vec<u8>,
+    signer: SigningKey,
     settings: &Settings,
-) -> Result<(Base, World), ServerError> {
-    let tools = Tools::new(Arc::new(Ed25519));
-    match newest_snapshot(store.disk()) {
-        Ok(newest) => {
-            for error in newest.passed_over {
-                tracing::warn!(%error, "snapshot passed over");
-            }
-            if let Some(snapshot) = newest.snapshot {
-                match decode_snapshot(&snapshot.bytes, &tools) {
-                    Ok(start) => return Ok(start),
-                    Err(error) => tracing::warn!(%error, "snapshot passed over"),
-                }
-            }
-        }
-        Err(error) => tracing::warn!(%error, "no snapshot can be read"),
-    }
-    let broken =
-        |source| ServerError::Genesis { path: settings.genesis.clone(), source: Box::new(source) };
-    let world = World::genesis(genesis, &tools).map_err(broken)?;
-    let set = world.validators(Height(1)).expect("a world at genesis knows its first validators");
-    Ok((Base::genesis(Millis(0), world.root(), set), world))
-}
-
-fn replica_config(genesis: &Genesis, encoded: Vec<u8>, signer: SigningKey) -> Config {
+    heals: Vec<Millis>,
+) -> Config {
     let sim = genesis.id();
     let ticks = u64::from(genesis.parameters.ticks_per_turn);
     let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
@@ -507,35 +338,22 @@ fn replica_config(genesis: &Genesis, encoded: Vec<u8>, signer: SigningKey) -> Co
         scheme: Arc::new(Ed25519),
         // The log says whether this server may sign.
         fresh_key: false,
+        silent: false,
         patience: consensus::Patience::default(),
     };
     let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
     let genesis = Arc::new(encoded);
-    let snapshot_turns = SNAPSHOT_TURNS;
-    Config { sim, genesis, agreement, turns_per_second, snapshot_turns, seed }
+    let Settings { snapshot_turns, behind_turns, .. } = *settings;
+    Config { sim, genesis, agreement, turns_per_second, snapshot_turns, behind_turns, heals, seed }
 }
 
-/// Beside a vote key: says that it has signed. A key that comes without its log must not vote where
-/// it may have voted before.
-fn mark_path(vote_key: &Path) -> PathBuf {
-    let mut name = vote_key.as_os_str().to_owned();
-    name.push(".used");
-    PathBuf::from(name)
-}
-
-/// Sets the mark beside a vote key, durably.
-fn mark_used(vote_key: &Path, sim: SimId) -> Result<(), ServerError> {
-    let path = mark_path(vote_key);
-    let write = || {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
-        file.write_all(format!("{sim}\n").as_bytes())?;
-        file.sync_all()
+/// The servers that the configuration names: whom to ask when nothing is known but genesis.
+fn configured(settings: &Settings) -> BTreeMap<PublicKey, Contact> {
+    let contact = |peer: &Peer| {
+        let (peer_id, address) = (peer.peer_id.to_string(), peer.address.to_string());
+        (peer.key, Contact { peer_id, address })
     };
-    match write() {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(source) => Err(ServerError::Mark { path, source }),
-    }
+    settings.peers.iter().map(contact).collect()
 }
 
 fn addresses(settings: &Settings) -> BTreeMap<PublicKey, Vec<Multiaddr>> {

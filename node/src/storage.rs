@@ -11,12 +11,13 @@ use std::{collections::VecDeque, io, thread};
 
 use metatopia_consensus::{Decision, Position, Record};
 use metatopia_replica::{
-    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, decisions, find_decisions, payloads_after,
-    recall_from,
+    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, RecordsError, decisions, find_decisions,
+    payloads_after, recall_from, records_after,
 };
 use metatopia_store::{
     self as store, AppendError, Cause, Disk, DiskError, OpenError, ReadError, RecoverError,
-    ScanError, Snapshot, Store, SyncError, limits::SNAPSHOTS_KEPT, list_snapshots, put_snapshot,
+    ScanError, Snapshot, SnapshotError, Store, SyncError, limits::SNAPSHOTS_KEPT, list_snapshots,
+    put_only_snapshot, put_snapshot,
 };
 use metatopia_types::Height;
 use tokio::sync::mpsc;
@@ -63,6 +64,14 @@ pub enum Order {
     },
     /// Store a snapshot.
     Snapshot(Snapshot),
+    /// Store a snapshot in the place of all others, append a record, and read back what the log
+    /// holds after that state.
+    Replace {
+        /// The state.
+        snapshot: Snapshot,
+        /// The record.
+        note: Option<Vec<u8>>,
+    },
     /// See whether a full disk has room again.
     Retry,
 }
@@ -83,6 +92,17 @@ pub enum Done {
     },
     /// The log can be written, or not any more.
     Health(Health),
+    /// Everything is there to open another replica, or not.
+    Replaced(Result<Restart, String>),
+}
+
+/// What a replica is opened with, besides a state.
+#[derive(Debug)]
+pub struct Restart {
+    /// Turns decided up to that state, ascending.
+    pub past: Vec<Decision>,
+    /// The log's records after it.
+    pub records: Vec<Record>,
 }
 
 /// How the log stands with its disk.
@@ -122,6 +142,17 @@ pub enum StorageError {
     /// There is no room.
     #[error(transparent)]
     Disk(#[from] DiskError),
+}
+
+/// Why a fetched state does not take the place of what was there.
+#[derive(Debug, thiserror::Error)]
+enum ReplaceError {
+    #[error("the log cannot be written")]
+    Unsound,
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
 }
 
 impl StorageError {
@@ -212,7 +243,9 @@ impl<D: Disk> Keeper<D> {
             match order {
                 Order::Append { tag, payload } => self.append(tag, payload),
                 Order::Sync(position) => self.wanted = Some(position),
-                Order::Load { .. } | Order::Snapshot(_) | Order::Retry => later.push(order),
+                Order::Load { .. } | Order::Snapshot(_) | Order::Replace { .. } | Order::Retry => {
+                    later.push(order)
+                }
             }
         }
         if self.wanted.is_some() {
@@ -226,6 +259,10 @@ impl<D: Disk> Keeper<D> {
                     tell(Done::Loaded { reader, decisions, oldest });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
+                Order::Replace { snapshot, note } => {
+                    let replaced = self.replace(&snapshot, note);
+                    tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
+                }
                 Order::Retry => self.retry(),
                 Order::Append { .. } | Order::Sync(_) => {}
             }
@@ -328,7 +365,7 @@ impl<D: Disk> Keeper<D> {
     }
 
     fn load(&self, from: Height, count: u32) -> Vec<Decision> {
-        let records = records_after(&self.store, from);
+        let records = records_from(&self.store, from);
         let found = records.map(|records| find_decisions(records, from, count));
         found.unwrap_or_else(|error| {
             tracing::warn!(%from, %error, "old turns cannot be read");
@@ -351,6 +388,28 @@ impl<D: Disk> Keeper<D> {
         });
         self.mark(keep);
         self.look_for_oldest();
+    }
+
+    /// Goes on from a state that was fetched. What was to be reported to the replica before concerns
+    /// nobody any more.
+    fn replace(
+        &mut self,
+        snapshot: &Snapshot,
+        note: Option<Vec<u8>>,
+    ) -> Result<Restart, ReplaceError> {
+        if self.health != Health::Sound {
+            return Err(ReplaceError::Unsound);
+        }
+        self.wanted = None;
+        put_only_snapshot(self.store.disk_mut(), snapshot)?;
+        if let Some(note) = note {
+            self.append(None, note);
+        }
+        self.sync();
+        if self.health != Health::Sound {
+            return Err(ReplaceError::Unsound);
+        }
+        Ok(read_back(&self.store, snapshot.height)?)
     }
 
     /// Where the part of the log begins that is kept.
@@ -421,13 +480,22 @@ pub fn decisions_up_to<D: Disk>(
     base: Height,
 ) -> Result<impl Iterator<Item = Decision> + '_, ReadError> {
     let from = recall_from(base);
-    let records = records_after(store, from)?;
+    let records = records_from(store, from)?;
     Ok(decisions(records, from).take_while(move |decision| decision.height() <= base))
+}
+
+/// What a replica is opened with that begins with the state after `base`.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn read_back<D: Disk>(store: &Store<D>, base: Height) -> Result<Restart, RecordsError> {
+    let past = decisions_up_to(store, base)?.collect();
+    Ok(Restart { past, records: records_after(store.index(), store.disk(), base)? })
 }
 
 /// The records from a little before the decision of `height` on, for reading turns back. Reading
 /// stops at the first record that cannot be read.
-fn records_after<D: Disk>(
+fn records_from<D: Disk>(
     store: &Store<D>,
     height: Height,
 ) -> Result<impl Iterator<Item = Record> + '_, ReadError> {

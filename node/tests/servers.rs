@@ -14,6 +14,7 @@ use metatopia::{
     http::Origins,
     keys, server,
 };
+use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters};
 use metatopia_types::{Contact, Sign};
 use tokio::{sync::watch, task::JoinHandle, time::timeout};
@@ -85,6 +86,8 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         p2p_listen: peer.address.clone(),
         peers: peers.clone(),
         archive: false,
+        snapshot_turns: SNAPSHOT_TURNS,
+        behind_turns: BEHIND_TURNS,
         log: LogLevel::Info,
         source_url: None,
     };

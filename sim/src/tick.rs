@@ -13,7 +13,6 @@ use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
 use crate::{
     acts::Post,
     chat::ChatLine,
-    controls::Controls,
     fork_join::ForkJoin,
     inbox::{Delivery, Sender},
     merge::merge,
@@ -35,7 +34,7 @@ pub(crate) struct Ticked {
 /// Steps the world: bodies first, then the scripts that have something to hear.
 pub(crate) fn tick(
     state: &mut Arc<State>,
-    (programs, controls): (&Programs, Controls),
+    programs: &Programs,
     exec: &dyn ForkJoin,
     probe: &mut Probe<'_>,
     posts: Vec<Post>,
@@ -49,7 +48,7 @@ pub(crate) fn tick(
     probe.leave(Stage::Physics, now, world);
     probe.enter(Stage::Scripts);
     deliver(world, programs, now, posts, &touches);
-    let mut runs = run_scripts(state, programs, exec, controls);
+    let mut runs = run_scripts(state, programs, exec);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
     let world = Arc::make_mut(state);

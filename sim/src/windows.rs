@@ -75,8 +75,6 @@ pub struct LaneWindows {
     windows: BTreeMap<LaneKey, Window>,
     /// Lanes by the height after which they are forgotten.
     expiring: BTreeMap<Height, BTreeSet<LaneKey>>,
-    /// May the last sequence be decided once more? Only broken windows say so.
-    pub(crate) open_end: bool,
 }
 
 impl LaneWindows {
@@ -87,7 +85,7 @@ impl LaneWindows {
         for (lane, window) in &windows {
             expiring.entry(window.last_valid).or_default().insert(*lane);
         }
-        Self { height, windows, expiring, open_end: false }
+        Self { height, windows, expiring }
     }
 
     /// The last turn they know.
@@ -169,10 +167,6 @@ impl LaneWindows {
         touched
     }
 
-    fn is_used(&self, window: Window, seq: Seq) -> bool {
-        if self.open_end { window.seq > seq } else { window.seq >= seq }
-    }
-
     fn unlist(&mut self, last_valid: Height, lane: &LaneKey) {
         if let Some(lanes) = self.expiring.get_mut(&last_valid) {
             lanes.remove(lane);
@@ -238,9 +232,7 @@ impl Admission<'_> {
             return Err(ActFault::Replayed(envelope.seq));
         }
         match self.ahead.get(&lane).copied().or_else(|| self.windows.get(&lane)) {
-            Some(window) if self.windows.is_used(window, envelope.seq) => {
-                Err(ActFault::Replayed(window.seq))
-            }
+            Some(window) if window.seq >= envelope.seq => Err(ActFault::Replayed(window.seq)),
             Some(_) => Ok(()),
             None if self.fresh.contains(&lane) => Ok(()),
             None => self.room(envelope.author),

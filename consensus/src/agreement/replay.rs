@@ -98,7 +98,7 @@ impl Agreement {
             voice: base.voice,
             muted: false,
             speaks: false,
-            silent: false,
+            silent: config.silent,
             contested: None,
             past: Past::new(base),
             outbox: Outbox::new(controls),

@@ -21,6 +21,8 @@ pub(super) struct Sync {
     asked: usize,
     /// Whom we asked last, and for the heights up to which.
     last: Option<(PublicKey, Height)>,
+    /// Are others asked for nothing?
+    held: bool,
     /// The decision whose certificate the core is looking at.
     trying: Option<(PublicKey, Decision)>,
 }
@@ -63,7 +65,16 @@ impl Agreement {
         }
     }
 
+    /// While true, others are not asked for decided turns: a state is on its way that makes them
+    /// needless. What they say by themselves counts as ever.
+    pub fn hold(&mut self, held: bool) {
+        self.sync.held = held;
+    }
+
     fn ask(&mut self, peers: &[PublicKey]) {
+        if self.sync.held {
+            return;
+        }
         let missing = |height: &Height| !self.sync.ahead.contains_key(height);
         let heights = (0..DECISIONS_AHEAD_MAX).map(|n| self.height().plus(n));
         let (Some(first), false) = (heights.into_iter().find(missing), peers.is_empty()) else {

@@ -203,6 +203,7 @@ impl Cluster {
             signer: signer(self.servers[at].n),
             scheme: Arc::new(StandIn),
             fresh_key: self.servers[at].fresh_key,
+            silent: false,
             patience: self.patience,
         }
     }

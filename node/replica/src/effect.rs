@@ -5,9 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use metatopia_consensus::{Decision, Halt, Position};
 use metatopia_protocol::{Answer, Goodbye, Question, SignedEntrance, SubmitRefusal};
 use metatopia_sim::World;
-use metatopia_types::{ActId, Contact, Height, Outcome, PublicKey, Root};
+use metatopia_types::{ActId, Contact, Height, Millis, Outcome, PublicKey, Root};
 
-use crate::{Announcement, ClientId, Delivery, Guests, Report, status::Status};
+use crate::{
+    Announcement, ClientId, Delivery, FetchNews, Guests, Replacement, Report, status::Status,
+};
 
 /// Who wants decided turns read from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,6 +242,14 @@ pub enum Effect {
     },
     /// It has healed, and this was wrong: keep it.
     Mended(Box<Report>),
+    /// It healed at these times lately: keep them, and hand them back after a start
+    /// ([`Config::heals`](crate::Config::heals)).
+    Heals(Vec<Millis>),
+    /// A state is being fetched from peers.
+    Fetch(FetchNews),
+    /// This replica has ended. Keep the state and let go of all others, append the note, and open
+    /// another replica with that state and what the log holds after it.
+    Replace(Box<Replacement>),
     /// This server must stop voting; it still answers.
     Halted(Halt),
 }

@@ -33,6 +33,7 @@ mod message;
 mod offers;
 mod outbox;
 mod replica;
+mod rescue;
 mod sessions;
 mod start;
 mod status;
@@ -49,12 +50,14 @@ pub use outbox::Outbox;
 pub use replica::{
     Config, PEER_QUESTIONS_MAX, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SNAPSHOT_TURNS, STALL,
 };
+pub use rescue::{BEHIND_TURNS, FETCH_PAUSE, FetchNews, Fetching, Need, Replacement};
 pub use sessions::{
     ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX, ClientId,
     Delivery, Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
 };
 pub use start::{
-    LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, SNAPSHOT_BYTES_MAX, SnapshotError, decisions,
-    decode_snapshot, encode_snapshot, find_decisions, payloads_after, recall_from,
+    LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, RecordsError, SNAPSHOT_BYTES_MAX, SnapshotError,
+    decisions, decode_snapshot, encode_snapshot, find_decisions, payloads_after, recall_from,
+    records_after,
 };
 pub use status::{Status, Waiting};

@@ -5,7 +5,8 @@
 //! the world is worth nothing: its clients are sent to others. It writes a capsule, goes back to the
 //! newest state of its own that was certified, and applies the decided turns again, comparing every
 //! root. A bit that flipped in memory does not flip again. Then it notes the right states in the place
-//! of the wrong ones, and votes again.
+//! of the wrong ones, and votes again. If nothing that it kept leads to the right state, it takes
+//! another server's ([`rescue`](crate::rescue)).
 //!
 //! When no root has a quorum, nobody can say who is wrong, but each server can see whether it comes
 //! to its own state again: the ones that do not heal themselves, and the world goes on.
@@ -20,12 +21,12 @@ use std::{
 
 use metatopia_consensus::{self as consensus, Decision, Halt, Position, Void};
 use metatopia_sim::{Applied, Capsule, Difference, World, differ, differ_from};
-use metatopia_types::{Height, Now, Root, limits::ROOT_LAG};
+use metatopia_types::{Height, Millis, Now, Root, limits::ROOT_LAG};
 
 use crate::{Effect, Reader, Replica, STALL, views::Views};
 
-/// Heals in an [`HOUR`] after which a server does not vote any more until it is started anew: its
-/// machine, or its program, is not to be trusted.
+/// Heals in an [`HOUR`] after which a server does not vote any more until it is started anew, and
+/// that hour is over: its machine, or its program, is not to be trusted.
 pub const HEALS_MAX: usize = 3;
 
 /// See [`HEALS_MAX`].
@@ -48,7 +49,10 @@ pub enum Condition {
     Sound,
     /// It is computing its state again.
     Healing,
-    /// Its state is not the others', and computing it again leads to the same.
+    /// A state of its peers is to take the place of its own: it has none, or is far behind, or its
+    /// own is wrong and computing it again leads to the same.
+    Fetching,
+    /// Its state is not the others', and it healed too often to try again.
     Diverged,
     /// It healed too often: it follows, and does not vote.
     Following,
@@ -61,6 +65,7 @@ impl Condition {
         match self {
             Self::Sound => "sound",
             Self::Healing => "healing",
+            Self::Fetching => "fetching",
             Self::Diverged => "diverged",
             Self::Following => "following",
         }
@@ -93,7 +98,10 @@ enum Stage {
     Waiting,
     /// Turns are applied again.
     Again(Box<Again>),
-    /// It came to the same wrong state again, or there is nothing to begin with.
+    /// It came to the same wrong state again, or there is nothing to begin with: another server's
+    /// state is waited for, of this height or later.
+    Wanting(Height),
+    /// And that too often.
     Lost,
 }
 
@@ -123,7 +131,8 @@ pub(crate) struct Mending {
     stage: Option<Stage>,
     /// Why agreement halted, if it did.
     halt: Option<Halt>,
-    heals: VecDeque<Duration>,
+    /// When it healed, by the wall clock: a restart changes nothing about that.
+    heals: VecDeque<Millis>,
     silent: bool,
     /// The height that was looked into because no root had a quorum.
     stalled: Option<Height>,
@@ -132,9 +141,41 @@ pub(crate) struct Mending {
 }
 
 impl Mending {
+    /// A server that healed at these times before it was started.
+    pub(crate) fn after(heals: &[Millis], now: Now) -> Self {
+        let mut mending = Self { heals: heals.iter().copied().collect(), ..Self::default() };
+        mending.forget_heals(now);
+        mending.silent = mending.heals.len() > HEALS_MAX;
+        mending
+    }
+
+    fn forget_heals(&mut self, now: Now) {
+        let hour = u64::try_from(HOUR.as_millis()).unwrap_or(u64::MAX);
+        self.heals.retain(|at| now.wall.0.saturating_sub(at.0) < hour);
+    }
+
+    /// Must this server sign nothing?
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    /// From which height on does another server's state help, if this one needs one?
+    pub(crate) const fn wants_state(&self) -> Option<Height> {
+        match self.stage {
+            Some(Stage::Wanting(least)) => Some(least),
+            _ => None,
+        }
+    }
+
+    /// Is anything being done about the state?
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.stage.is_some()
+    }
+
     pub(crate) const fn condition(&self) -> Condition {
         match self.stage {
             Some(Stage::Lost) => Condition::Diverged,
+            Some(Stage::Wanting(_)) => Condition::Fetching,
             Some(_) => Condition::Healing,
             None if self.silent => Condition::Following,
             None => Condition::Sound,
@@ -203,7 +244,7 @@ impl Replica {
     /// Writes the capsule, and goes back to the newest certified state.
     fn begin_again(&mut self, now: Now) {
         let Some((height, root, bytes)) = self.certified_state() else {
-            return self.lose();
+            return self.lose(now);
         };
         self.write_capsule(height, root, &bytes);
         self.tell_status(now);
@@ -214,7 +255,7 @@ impl Replica {
         self.sessions.end_all();
         let Ok(world) = World::from_snapshot(&bytes, root, end.tools()) else {
             self.world = Some(end);
-            return self.lose();
+            return self.lose(now);
         };
         let heights = (height.0..=end.height().0).map(Height);
         let had = heights.filter_map(|at| self.archive.root(at).map(|root| (at, root)));
@@ -311,7 +352,7 @@ impl Replica {
     }
 
     /// Turns came from the log.
-    pub(crate) fn loaded_again(&mut self, decisions: Vec<Decision>) {
+    pub(crate) fn loaded_again(&mut self, now: Now, decisions: Vec<Decision>) {
         let Some(Stage::Again(again)) = &mut self.mending.stage else {
             return;
         };
@@ -320,7 +361,7 @@ impl Replica {
         again.read = decisions.into();
         if !follows {
             // The log has lost them: another server's state is the only way.
-            self.lose();
+            self.lose(now);
         }
     }
 
@@ -352,7 +393,7 @@ impl Replica {
         self.archive.applied(result, outcomes);
         self.world = Some(world);
         if repeated {
-            self.lose();
+            self.lose(now);
         } else if done {
             self.mended(now);
         }
@@ -406,18 +447,31 @@ impl Replica {
     }
 
     /// Counts a heal. After too many in an hour this server only follows.
-    fn heal_at(&mut self, now: Now) {
+    pub(crate) fn heal_at(&mut self, now: Now) {
+        self.mending.forget_heals(now);
         let heals = &mut self.mending.heals;
-        heals.retain(|at| now.monotonic.saturating_sub(*at) < HOUR);
         self.mending.silent |= heals.len() >= HEALS_MAX;
-        heals.push_back(now.monotonic);
+        heals.push_back(now.wall);
+        let heals = heals.iter().copied().collect();
+        self.effects.push_back(Effect::Heals(heals));
     }
 
-    /// This server cannot heal by itself.
-    fn lose(&mut self) {
+    /// This server cannot heal by itself: it needs another server's state.
+    fn lose(&mut self, now: Now) {
         let stage = self.mending.stage.take();
         if let Some(halt) = self.mending.halt.take() {
-            return self.give_up(halt);
+            self.mending.forget_heals(now);
+            if self.mending.heals.len() >= HEALS_MAX {
+                return self.give_up(halt);
+            }
+            // Whoever comes to a wrong state twice may do so a third time: the turns that lead to
+            // it are not to be applied again.
+            let least = match halt {
+                Halt::Diverged { height, .. } => height.minus(ROOT_LAG).unwrap_or_default(),
+                _ => Height(0),
+            };
+            self.mending.stage = Some(Stage::Wanting(least));
+            return self.tell_status(now);
         }
         // Nothing was wrong that agreement knows of: the state stays what it was.
         if let Some(Stage::Again(again)) = stage {

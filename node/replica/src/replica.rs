@@ -6,21 +6,19 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::{
-    self as consensus, Agreement, Base, Decision, Halt, Position, Record, To,
-};
+use metatopia_consensus::{self as consensus, Agreement, Decision, Halt, Position, Record, To};
 use metatopia_protocol::{Answer, Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
-    ActId, Contact, Digest, Height, Lane, Now, Outcome, PublicKey, Receipt, Seq, SimId, limits,
-    merkle, wire,
+    ActId, Contact, Digest, Height, Lane, Millis, Now, PublicKey, Receipt, Seq, SimId, limits,
+    merkle,
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
+    Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
     SessionEffect, Sessions, Stage, Status, Waiting, archive::Archive, ledger::Ledger,
-    mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox, sessions::Demand,
-    views::Views,
+    mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox, rescue::Rescue,
+    sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -52,6 +50,12 @@ pub struct Config {
     /// Turns between snapshots, at least 1; a restart replays at most so many, and a bit. Usually
     /// [`SNAPSHOT_TURNS`].
     pub snapshot_turns: u64,
+    /// Turns behind the others from which on a state is fetched. Usually [`BEHIND_TURNS`].
+    ///
+    /// [`BEHIND_TURNS`]: crate::BEHIND_TURNS
+    pub behind_turns: u64,
+    /// When this server healed, as [`Effect::Heals`] said last.
+    pub heals: Vec<Millis>,
     /// Secret and new at every start.
     pub seed: [u8; 32],
 }
@@ -70,14 +74,14 @@ pub struct Replica {
     pub(crate) ledger: Ledger,
     /// None while a turn is being applied to it.
     pub(crate) world: Option<Box<World>>,
-    decided: VecDeque<(Arc<Decision>, Position)>,
+    pub(crate) decided: VecDeque<(Arc<Decision>, Position)>,
     pub(crate) applying: Option<(Arc<Decision>, Position)>,
     pub(crate) sessions: Sessions,
     pub(crate) views: Views,
     /// What we signed, on its way to the other servers.
-    outbox: Outbox<Effect>,
+    pub(crate) outbox: Outbox<Effect>,
     /// What is told about decided turns.
-    told: Outbox<Effect>,
+    pub(crate) told: Outbox<Effect>,
     /// Can the log not grow?
     pub(crate) muted: bool,
     /// Nothing about decided turns is told before the log is durable up to here.
@@ -103,82 +107,16 @@ pub struct Replica {
     pub(crate) decided_at: Duration,
     pub(crate) halted: bool,
     pub(crate) mending: Mending,
+    pub(crate) rescue: Rescue,
     pub(crate) effects: VecDeque<Effect>,
 }
 
 impl Replica {
-    /// Starts from a stored state, or from genesis, and what the log holds after it. All records
-    /// are durable. `past` are turns that were decided up to the base, ascending, so that clients
-    /// that were away get the receipts of their acts: acts can be sent again until they have
-    /// expired, so more than the last [`RECALL_HEIGHTS`] are of no use.
-    ///
-    /// # Errors
-    /// When the records are not ones that an agreement wrote.
-    pub fn open(
-        config: Config,
-        base: Base,
-        world: World,
-        past: impl IntoIterator<Item = Decision>,
-        records: impl IntoIterator<Item = Record>,
-        now: Now,
-    ) -> Result<Self, consensus::OpenError> {
-        let scheme = Arc::clone(&config.agreement.scheme);
-        let mut ledger = Ledger::new(config.sim, scheme, world.windows().clone());
-        let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
-        let server = config.agreement.signer.public();
-        let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
-        let views = Views::new(world.height(), config.turns_per_second);
-        let entrances = Entrances::new(config.sim, server);
-        let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
-        let height = world.height();
-        let mut archive = Archive::default();
-        for decision in past {
-            archive.decided(&decision.turn);
-            archive.settle(decision.height(), &outcomes(&world, decision.height()));
-        }
-        // From the start there is a state to begin with: a restart has lost the ones before.
-        let mut offers = Offers::default();
-        offers.keep(world.height(), world.root(), world.snapshot());
-        let mut replica = Self {
-            config,
-            agreement,
-            ledger,
-            world: Some(Box::new(world)),
-            decided: VecDeque::new(),
-            applying: None,
-            sessions,
-            views,
-            outbox: Outbox::default(),
-            told: Outbox::default(),
-            muted: false,
-            barrier: Position::START,
-            archive,
-            offers,
-            owed: BTreeMap::new(),
-            questions: VecDeque::new(),
-            loading: BTreeMap::new(),
-            next_load: 0,
-            peers: BTreeSet::new(),
-            contacts: BTreeMap::new(),
-            entrances,
-            welcome: None,
-            guests: Guests::default(),
-            own_lane: Lane(lane),
-            own_seq: Seq(1),
-            ready_from: Height(0),
-            height,
-            decided_at: now.monotonic,
-            halted: false,
-            mending: Mending::default(),
-            effects: VecDeque::new(),
-        };
-        replica.tell_contacts();
-        replica.settle(now);
-        Ok(replica)
-    }
-
     /// Something happened. Then poll the effects and look at the deadline.
     pub fn handle(&mut self, now: Now, input: Input) {
+        if self.rescue.is_over() {
+            return;
+        }
         match input {
             Input::Wake => self.agree(now, consensus::Input::Wake),
             Input::Synced(position) => {
@@ -196,10 +134,11 @@ impl Replica {
             Input::PeerUp(peer) => self.peer_up(now, peer),
             Input::PeerDown(peer) => {
                 self.peers.remove(&peer);
+                self.provider_down(now, peer);
                 self.agree(now, consensus::Input::PeerDown(peer));
             }
             Input::PeerFrame { from, frame } => self.peer_frame(now, from, &frame),
-            Input::ClientUp(client) => self.sessions.connected(client),
+            Input::ClientUp(client) => self.client_up(client),
             Input::ClientDown(client) => {
                 self.sessions.disconnected(client);
                 self.views.forget(client);
@@ -219,7 +158,7 @@ impl Replica {
                 self.loaded(load, &decisions, oldest);
             }
             Input::Loaded { reader: Reader::Mending, decisions, .. } => {
-                self.loaded_again(decisions)
+                self.loaded_again(now, decisions)
             }
             Input::Stop => self.sessions.end_all(),
         }
@@ -234,7 +173,8 @@ impl Replica {
     /// When to hand in [`Input::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.agreement.deadline()
+        let agreement = self.agreement.deadline().filter(|_| self.rescue.adrift.is_none());
+        agreement.into_iter().chain(self.fetch_deadline()).min()
     }
 
     /// A digest of what this replica knows, for traces.
@@ -264,6 +204,7 @@ impl Replica {
     pub fn status(&self, now: Now) -> Option<Status> {
         let world = self.world.as_ref()?;
         let height = self.agreement.height();
+        let fetching = self.fetching();
         let validators = self
             .agreement
             .validators(height)
@@ -283,18 +224,26 @@ impl Replica {
             clients: count(self.sessions.len()),
             mempool: count(self.ledger.mempool.len()),
             players: count(world.present().count()),
-            condition: self.mending.condition(),
+            condition: match &fetching {
+                Some(_) => Condition::Fetching,
+                None => self.mending.condition(),
+            },
+            fetching,
             split: self.is_split(),
             stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
         })
     }
 
     fn agree(&mut self, now: Now, input: consensus::Input) {
+        // Without a state there is nothing to agree on.
+        if self.rescue.adrift.is_some() {
+            return;
+        }
         self.agreement.handle(now, &mut self.ledger, input);
     }
 
     /// Turns what the parts want into effects, until none of them wants anything.
-    fn settle(&mut self, now: Now) {
+    pub(crate) fn settle(&mut self, now: Now) {
         while let Some(effect) = self.agreement.poll() {
             self.agreement_effect(now, effect);
         }
@@ -305,6 +254,7 @@ impl Replica {
             }
         }
         self.mend(now);
+        self.rescue(now);
         self.start_apply();
         for effect in self.sessions.drain() {
             let effect = match effect {
@@ -332,6 +282,9 @@ impl Replica {
     }
 
     fn agreement_effect(&mut self, now: Now, effect: consensus::Effect) {
+        if self.rescue.adrift.is_some() {
+            return;
+        }
         match effect {
             consensus::Effect::Send { to, message, after } => {
                 let to = match to {
@@ -410,7 +363,7 @@ impl Replica {
     }
 
     fn start_apply(&mut self) {
-        let busy = self.applying.is_some() || self.mending.is_again();
+        let busy = self.applying.is_some() || self.mending.is_again() || self.rescue.is_over();
         if busy || self.decided.is_empty() {
             return;
         }
@@ -470,7 +423,7 @@ impl Replica {
     }
 
     /// Whom to keep connections with, when that changed.
-    fn tell_contacts(&mut self) {
+    pub(crate) fn tell_contacts(&mut self) {
         let Some(world) = self.world.as_deref() else {
             return;
         };
@@ -503,6 +456,7 @@ impl Replica {
 
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
+        self.provider_up(now, peer);
         // What it missed while it was away may never be sent again by its clients.
         let submissions = self
             .ledger
@@ -544,7 +498,9 @@ impl Replica {
                 }
             }
             Ok(PeerMessage::Answer { id, answer }) => {
-                self.effects.push_back(Effect::PeerAnswer { from, id, answer: *answer });
+                let foreign = self.provided(now, from, id, answer);
+                let told = |answer: Box<Answer>| Effect::PeerAnswer { from, id, answer: *answer };
+                self.effects.extend(foreign.map(told));
             }
             // A validator that talks nonsense is not worth a word to it; its votes still count.
             Err(_) => {}
@@ -568,12 +524,4 @@ impl Replica {
 
 fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
-}
-
-/// What became of the acts of a turn, if the world remembers.
-fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
-    let leaf = world.leaf(&World::outcomes_key(height));
-    let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
-    let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();
-    kept.into_iter().map(|(_, outcome)| outcome).collect()
 }

@@ -1,14 +1,22 @@
 //! Starting again: what a snapshot holds, and how decided turns are found in the log.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
 
-use metatopia_consensus::{Base, Decision, Record};
+use metatopia_consensus::{Agreement, Base, Decision, OpenError, Position, Record};
 use metatopia_sim::{Manifest, RestoreError, Tools, World};
 use metatopia_store::{LogIndex, ReadDisk, ReadError};
-use metatopia_types::{Digest, HeaderId, Height, Turn, wire};
+use metatopia_types::{
+    ActId, Digest, HeaderId, Height, Lane, Millis, Now, Outcome, Seq, Turn, limits, wire,
+};
 use serde::{Deserialize, Serialize};
 
-use crate::RECALL_HEIGHTS;
+use crate::{
+    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive, ledger::Ledger,
+    mending::Mending, offers::Offers, outbox::Outbox, rescue::Rescue, views::Views,
+};
 
 /// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
@@ -126,8 +134,42 @@ pub fn find_decisions(
 /// after an undecided one.
 pub const RECORDS_BACK_HEIGHTS: u64 = 2;
 
+/// The records that a replica is opened with that begins with the state of height `base`: those of
+/// later heights, and those that are about no height or more than one.
+///
+/// # Errors
+/// See [`RecordsError`].
+pub fn records_after(
+    index: &LogIndex,
+    disk: &dyn ReadDisk,
+    base: Height,
+) -> Result<Vec<Record>, RecordsError> {
+    let mut records = Vec::new();
+    for payload in payloads_after(index, disk, base.plus(1))? {
+        let record = Record::decode(&payload?)?;
+        let lasts = matches!(record, Record::Healed { .. });
+        if lasts || record.height().is_none_or(|height| height > base) {
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+/// Why a replica cannot be opened with what its log holds.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordsError {
+    /// A record cannot be read back.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record is none of this version's.
+    #[error("a record is not of this version: {0}")]
+    Decode(#[from] wire::DecodeError),
+}
+
 /// The payloads of the log's records from a little before the decision of `height` on; all of them
-/// when that is one of the first heights, or when the log does not know the ones before.
+/// when that is one of the first heights, or when the log does not know the one before. If its last
+/// decision is of an earlier height still, from there on: a server went on from a state that it
+/// fetched.
 ///
 /// # Errors
 /// When the place cannot be found.
@@ -137,13 +179,129 @@ pub fn payloads_after<'a>(
     height: Height,
 ) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + 'a, ReadError> {
     let before = height.minus(RECORDS_BACK_HEIGHTS + 1).filter(|before| before.0 >= 1);
-    let start = match before {
-        Some(before) => index.find(disk, before.0)?.map(|record| record.position),
-        None => None,
+    let start = match (before, index.last_tagged()) {
+        (Some(before), Some((last, position))) if last < before.0 => Some(position),
+        (Some(before), _) => index.find(disk, before.0)?.map(|record| record.position),
+        (None, _) => None,
     };
     let records = match start {
         Some(position) => index.iter_from(disk, position)?,
         None => index.iter(disk),
     };
     Ok(records.map(|record| record.map(|record| record.payload)))
+}
+
+impl Replica {
+    /// Starts from a stored state, or from genesis, and what the log holds after it. All records
+    /// are durable. `past` are turns that were decided up to the base, ascending, so that clients
+    /// that were away get the receipts of their acts: acts can be sent again until they have
+    /// expired, so more than the last [`RECALL_HEIGHTS`] are of no use.
+    ///
+    /// # Errors
+    /// When the records are not ones that an agreement wrote.
+    pub fn open(
+        config: Config,
+        base: Base,
+        world: World,
+        past: impl IntoIterator<Item = Decision>,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+    ) -> Result<Self, OpenError> {
+        let mut replica = Self::begin(config, base, world, records, None, now)?;
+        for decision in past {
+            let height = decision.height();
+            replica.archive.decided(&decision.turn);
+            let outcomes = replica.world().map(|world| outcomes(world, height));
+            replica.archive.settle(height, &outcomes.unwrap_or_default());
+        }
+        replica.settle(now);
+        Ok(replica)
+    }
+
+    /// Starts a server that has no state to begin with, or a log that no state of its own leads to:
+    /// from the world at genesis it only knows whom to ask. It takes a state of its peers, of height
+    /// `least` or later, and until then votes for nothing, appends nothing, and serves nobody.
+    ///
+    /// # Panics
+    /// If the world is not one at genesis.
+    #[must_use]
+    pub fn adrift(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
+        assert_eq!(genesis.height(), Height(0), "a world at genesis");
+        let set = genesis.validators(Height(1)).expect("genesis knows its first validators");
+        let base = Base::genesis(Millis(0), genesis.root(), set);
+        config.agreement.silent = true;
+        let replica = Self::begin(config, base, genesis, [], Some(least), now);
+        let mut replica = replica.expect("an agreement without records contradicts nothing");
+        replica.settle(now);
+        replica
+    }
+
+    fn begin(
+        mut config: Config,
+        base: Base,
+        world: World,
+        records: impl IntoIterator<Item = Record>,
+        adrift: Option<Height>,
+        now: Now,
+    ) -> Result<Self, OpenError> {
+        let mending = Mending::after(&config.heals, now);
+        config.agreement.silent |= mending.is_silent();
+        let rescue = Rescue::new(&base, adrift);
+        let scheme = Arc::clone(&config.agreement.scheme);
+        let mut ledger = Ledger::new(config.sim, scheme, world.windows().clone());
+        let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
+        let server = config.agreement.signer.public();
+        let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
+        let views = Views::new(world.height(), config.turns_per_second);
+        let entrances = Entrances::new(config.sim, server);
+        let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
+        let height = world.height();
+        // From the start there is a state to begin with: a restart has lost the ones before.
+        let mut offers = Offers::default();
+        offers.keep(world.height(), world.root(), world.snapshot());
+        let mut replica = Self {
+            config,
+            agreement,
+            ledger,
+            world: Some(Box::new(world)),
+            decided: VecDeque::new(),
+            applying: None,
+            sessions,
+            views,
+            outbox: Outbox::default(),
+            told: Outbox::default(),
+            muted: false,
+            barrier: Position::START,
+            archive: Archive::default(),
+            offers,
+            owed: BTreeMap::new(),
+            questions: VecDeque::new(),
+            loading: BTreeMap::new(),
+            next_load: 0,
+            peers: BTreeSet::new(),
+            contacts: BTreeMap::new(),
+            entrances,
+            welcome: None,
+            guests: Guests::default(),
+            own_lane: Lane(lane),
+            own_seq: Seq(1),
+            ready_from: Height(0),
+            height,
+            decided_at: now.monotonic,
+            halted: false,
+            mending,
+            rescue,
+            effects: VecDeque::new(),
+        };
+        replica.tell_contacts();
+        Ok(replica)
+    }
+}
+
+/// What became of the acts of a turn, if the world remembers.
+fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
+    let leaf = world.leaf(&World::outcomes_key(height));
+    let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
+    let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();
+    kept.into_iter().map(|(_, outcome)| outcome).collect()
 }

@@ -1,6 +1,6 @@
 //! The state of affairs, for people and dashboards.
 
-use crate::Condition;
+use crate::{Condition, Fetching};
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
 /// What a replica says about itself after each turn, and when something else changed.
@@ -36,6 +36,8 @@ pub struct Status {
     pub players: u32,
     /// How it stands with its own state.
     pub condition: Condition,
+    /// The state that it fetches from its peers, if it does.
+    pub fetching: Option<Fetching>,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
     /// Has nothing been decided for [`crate::STALL`]?

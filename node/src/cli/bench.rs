@@ -1,5 +1,6 @@
 //! `bench`: this machine against the figures that are promised.
 
+mod absence;
 mod crowd;
 mod figure;
 mod hostile;
@@ -54,6 +55,24 @@ pub(super) enum BenchCommand {
     #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
     Join(JoinArgs),
+    /// Kill a server, have the others go on without it, start it again, and measure how long it takes
+    /// to vote; one server after the other.
+    #[command(after_help = "Examples:\n  \
+        metatopia bench absence                            five minutes and a bit\n  \
+        metatopia bench absence --missed 10m --times 1\n\n\
+        It really waits. Exit code 1 when a figure is past twice its bound: 3 s after up to a minute, \
+        8 s after more.\nA build without --release measures itself, not Metatopia.")]
+    Absence(AbsenceArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AbsenceArgs {
+    /// How long a server is away.
+    #[arg(long, default_value = "60s", value_parser = arguments::duration, value_name = "DURATION")]
+    missed: Duration,
+    /// How often.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    times: u32,
 }
 
 #[derive(Debug, Args)]
@@ -144,6 +163,9 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
             join::measure(&scratch.0, (args.objects, args.turns), console).await?
         }
         BenchCommand::Hostile(args) => hostile::measure(&scratch.0, args.duration, console).await?,
+        BenchCommand::Absence(args) => {
+            absence::measure(&scratch.0, (args.missed, args.times), console).await?
+        }
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };
     tell(&figures, console)

@@ -26,8 +26,9 @@ pub(super) enum LogCommand {
         metatopia log verify server-0 --genesis plaza.genesis --json   one server\n\n\
         Nothing is changed, and the servers may be running. Every turn is applied again; its root \
         must be the one\nthat more than two thirds of the servers signed. Of a pruned log those since its oldest \
-        snapshot are\napplied, and the snapshot is proved from genesis on. Exit code 5, and the \
-        height, when anything is wrong;\n6 when two logs are each in order and differ.")]
+        snapshot are\napplied, and the snapshot is proved from genesis on; the same behind turns \
+        that a server missed while it was\naway. Exit code 5, and the height, when anything is \
+        wrong; 6 when two logs are each in order and differ.")]
     Verify(VerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
@@ -55,6 +56,9 @@ struct Verdict {
     applied_from: u64,
     /// The first height that the log holds, if earlier ones were removed.
     oldest: Option<u64>,
+    /// Turns that the log leaves out, first and last: the server went on with a state that it fetched
+    /// from others.
+    missing: Vec<[u64; 2]>,
     /// The last height that is in order; of something wrong, the first that is not.
     height: u64,
     root: Option<String>,
@@ -79,6 +83,12 @@ impl fmt::Display for Verdict {
         }
         if let Some(oldest) = self.oldest {
             write!(f, "; pruned below height {oldest}, ask an archive for what was before")?;
+        }
+        for [first, last] in &self.missing {
+            write!(
+                f,
+                "; it was away for turns {first} to {last}, and fetched the state after them"
+            )?;
         }
         if self.heals > 0 {
             write!(f, "; it healed {} times from a wrong state", self.heals)?;
@@ -157,6 +167,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
         ok: checked.wrong.is_none(),
         applied_from: checked.base.0 + 1,
         oldest: checked.oldest.map(|oldest| oldest.0),
+        missing: checked.missing.iter().map(|(first, last)| [first.0, last.0]).collect(),
         height: if checked.wrong.is_some() { sound + 1 } else { sound },
         root: checked.world.as_ref().map(|world| world.root().to_string()),
         acts: checked.acts,

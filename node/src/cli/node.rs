@@ -138,7 +138,7 @@ impl From<ServerError> for Failure {
             ServerError::Store { .. }
             | ServerError::Log { .. }
             | ServerError::Record { .. }
-            | ServerError::Records { .. } => Exit::Unverified,
+            | ServerError::NoStart { .. } => Exit::Unverified,
             _ => Exit::Failed,
         };
         Self::new(exit, message)

@@ -129,6 +129,12 @@ impl Watch for Player {
 }
 
 impl Onlooker for Player {
+    fn begins(&mut self, after: Height) {
+        if let Some(stages) = &mut self.stages {
+            stages.turn(after);
+        }
+    }
+
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()> {
         self.turns += 1;
         self.acts += applied.outcomes.len() as u64;

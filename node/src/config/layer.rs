@@ -96,6 +96,10 @@ keys! {
     /// Keep all turns since genesis, for others to fetch; else an hour of them is kept.
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     archive: bool, "BOOL";
+    /// Turns between states that are stored [default: 600].
+    snapshot_turns: u64, "COUNT";
+    /// Turns behind the others from which on a state is fetched from them [default: 2400].
+    behind_turns: u64, "COUNT";
     /// How much is logged: off, error, warn, info, debug or trace [default: info].
     log: LogLevel, "LEVEL";
     /// Where users get the source of this very program, if it is not the public one.

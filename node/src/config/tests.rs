@@ -77,6 +77,8 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("clients_per_ip_max", "4"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
         ("archive", "true"),
+        ("snapshot_turns", "60"),
+        ("behind_turns", "70"),
         ("log", "trace"),
         ("source_url", "https://example.org/source"),
     ];
@@ -86,7 +88,9 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
     let name = |key: &str| format!("METATOPIA_{}", key.to_uppercase());
     let variables = environment(values.map(|(key, value)| (name(key), value.to_owned()))).unwrap();
     let lines = values.map(|(key, value)| match key {
-        "clients_max" | "clients_per_ip_max" | "archive" => format!("{key} = {value}\n"),
+        "clients_max" | "clients_per_ip_max" | "archive" | "snapshot_turns" | "behind_turns" => {
+            format!("{key} = {value}\n")
+        }
         "http_origins" => format!("{key} = [\"{}\"]\n", value.replace(',', "\", \"")),
         _ => format!("{key} = \"{value}\"\n"),
     });
@@ -227,4 +231,15 @@ fn a_file_above_the_limit_is_refused() {
     assert!(matches!(too_long, Err(ConfigError::TooLong { .. })), "{too_long:?}");
     let gone = read(&path).unwrap_err().to_string();
     assert!(gone.contains(path.to_str().unwrap()), "{gone}");
+}
+
+#[test]
+fn turns_that_make_no_sense_are_refused_by_name() {
+    for key in ["snapshot_turns", "behind_turns"] {
+        let settled = |turns: u64| settle([file(&format!("{key} = {turns}\n")).unwrap(), least()]);
+        let error = settled(TURNS.start() - 1).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains("between 10 and 72000"), "{error}");
+        assert!(settled(TURNS.end() + 1).is_err());
+        assert!(settled(*TURNS.start()).is_ok() && settled(*TURNS.end()).is_ok());
+    }
 }

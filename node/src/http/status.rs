@@ -62,7 +62,7 @@ pub struct Status {
     pub peers: u32,
     /// Clients that are connected.
     pub clients: u32,
-    /// `running`, `stalled`, `diverged`, `healing` or `following`.
+    /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.
     pub condition: &'static str,
     /// No turn can be decided, or no root has a quorum.
     pub stalled: bool,

@@ -83,7 +83,7 @@ pub use recover::{RecoverError, Recovered, recover};
 pub use scan::{Scan, ScanError, Survey, TailReport, scan, survey};
 pub use snapshots::{
     Newest, SNAPSHOT_VERSION, Snapshot, SnapshotError, list_snapshots, load_snapshot,
-    newest_snapshot, put_snapshot,
+    newest_snapshot, put_only_snapshot, put_snapshot,
 };
 pub use store::{AppendError, MarkError, OpenError, Opened, Opening, Store, SyncError};
 pub use writer::{FrameError, LogWriter, NewSegment, SyncRequest, Write};

@@ -69,24 +69,53 @@ fn header(height: Height, root: Root, content: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// Writes a snapshot durably, then removes all but the newest [`SNAPSHOTS_KEPT`].
+/// Writes a snapshot durably, then removes all but the newest [`SNAPSHOTS_KEPT`], and what was kept
+/// of its height before.
 ///
 /// # Errors
-/// See [`SnapshotError`]. The snapshots that were there before are still there, except that the
-/// oldest may have been removed if the new one is durable.
+/// See [`SnapshotError`]. The snapshots that were there before are still there, except that some may
+/// have been removed if the new one is durable.
 pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    write_snapshot(disk, snapshot)?;
+    let mut kept = 0;
+    remove_snapshots(disk, |height, root| {
+        let replaced = height == snapshot.height && root != snapshot.root;
+        kept += usize::from(!replaced);
+        replaced || kept > SNAPSHOTS_KEPT
+    })
+}
+
+/// As [`put_snapshot`], and removes all others: what they hold is not believed any more.
+///
+/// # Errors
+/// See [`put_snapshot`].
+pub fn put_only_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    write_snapshot(disk, snapshot)?;
+    remove_snapshots(disk, |height, root| (height, root) != (snapshot.height, snapshot.root))
+}
+
+/// Removes those that are named, newest first.
+fn remove_snapshots(
+    disk: &mut dyn Disk,
+    mut is_over: impl FnMut(Height, Root) -> bool,
+) -> Result<(), SnapshotError> {
+    for (height, root) in list_snapshots(disk)? {
+        if is_over(height, root) {
+            disk.remove(FileName::new(FileKind::Snapshot(height, root)))?;
+        }
+    }
+    // Not synced: a removed one that comes back after a crash does no harm.
+    Ok(())
+}
+
+fn write_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
     let Snapshot { height, root, .. } = *snapshot;
     if snapshot.bytes.len() as u64 > SNAPSHOT_BYTES_MAX {
         return Err(SnapshotError::TooLong(snapshot.bytes.len() as u64));
     }
     let mut file = header(height, root, &snapshot.bytes);
     file.extend_from_slice(&snapshot.bytes);
-    disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &file)?;
-    for (height, root) in list_snapshots(disk)?.into_iter().skip(SNAPSHOTS_KEPT) {
-        disk.remove(FileName::new(FileKind::Snapshot(height, root)))?;
-    }
-    // Not synced: a removed one that comes back after a crash does no harm.
-    Ok(())
+    Ok(disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &file)?)
 }
 
 /// The snapshots there are, newest first, not verified.

@@ -105,6 +105,17 @@ fn a_server_with_a_bad_memory_says_what_was_wrong_heals_and_votes_again() {
     assert_eq!(parted["certified"], parted["roots"][0]);
     let last_tick = parted["ticks"][1].as_u64();
     assert_eq!(last_tick, Some(3 * at));
+    let shown = run(&["capsule", "show", "--json", &capsule]);
+    assert_eq!(shown.status.code(), Some(0), "{}", String::from_utf8_lossy(&shown.stderr));
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    assert_eq!(shown["finding"], "writer_wrong", "{shown}");
+    assert_eq!(shown["parting"]["height"], at);
+    assert_eq!(
+        (&shown["parting"]["leaf"], &shown["parting"]["entry"]),
+        (&report["leaf"], &report["entry"])
+    );
+    assert_eq!(shown["parting"]["had_value"], report["had_value"]);
+    assert!(shown["parting"]["signed"].as_array().is_some_and(|all| all.len() >= 3), "{shown}");
     let replayed = found(&["replay", "--json", &capsule]);
     assert_eq!(replayed["ok"], true, "the turns themselves are sound");
     let healed = run(&["bisect", "--json", &healthy, &text(&dir)]);

@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_memory;
 mod building;
 mod full_disk;
+mod healing;
 mod main_job;
 mod membership;
 mod people;

@@ -19,6 +19,9 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metatopia");
 /// How long anything may take here. Debug builds on a busy machine are slow; nothing waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// In a server's directory: what it logged since it was started again.
+pub(crate) const RESTARTED: &str = "restarted.log";
+
 /// A folder of its own, gone when the test is.
 pub(crate) struct Folder(PathBuf);
 
@@ -97,11 +100,17 @@ pub(crate) struct Plaza {
 impl Plaza {
     /// Starts a plaza in `dir`, and waits until it says that it is ready.
     pub(crate) fn start(dir: &Path, servers: usize) -> Self {
+        Self::start_with(dir, servers, &[])
+    }
+
+    /// As [`Plaza::start`], with these variables of the environment.
+    pub(crate) fn start_with(dir: &Path, servers: usize, variables: &[(&str, &str)]) -> Self {
         let port = free_ports();
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
             .args(["--http-port", &port.to_string(), "--data-dir"])
             .arg(dir)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -180,14 +189,26 @@ impl Plaza {
         assert!(killed.success());
     }
 
+    /// The directory of a server.
+    pub(crate) fn home(&self, index: usize) -> PathBuf {
+        self.dir.join(format!("server-{index}"))
+    }
+
     /// Starts a server again on its data, beside the others.
     pub(crate) fn restart(&self, index: usize) -> Child {
+        self.restart_with(index, &[])
+    }
+
+    /// As [`Plaza::restart`], with these variables of the environment.
+    pub(crate) fn restart_with(&self, index: usize, variables: &[(&str, &str)]) -> Child {
+        let words = fs::File::create(self.home(index).join(RESTARTED)).expect("a new file");
         Command::new(PROGRAM)
             .args(["node", "run", "--config"])
-            .arg(self.dir.join(format!("server-{index}")).join("metatopia.toml"))
+            .arg(self.home(index).join("metatopia.toml"))
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(words)
             .spawn()
             .expect("the program starts")
     }

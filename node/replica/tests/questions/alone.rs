@@ -9,7 +9,8 @@ use std::{
 use metatopia_consensus::{self as consensus, Base, Record};
 use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
 use metatopia_replica::{
-    ClientId, Config, Effect, Guests, Input, PeerMessage, Replica, decode_snapshot, find_decisions,
+    BEHIND_TURNS, ClientId, Config, Effect, Guests, Input, PeerMessage, Replica, decode_snapshot,
+    find_decisions,
 };
 use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
 use metatopia_types::{Contact, Ed25519, Height, Millis, Now, PublicKey, Sign, SigningKey, SimId};
@@ -64,7 +65,7 @@ pub(crate) fn genesis() -> Genesis {
     }
 }
 
-fn config(genesis: &Genesis) -> Config {
+pub(crate) fn config(genesis: &Genesis) -> Config {
     Config {
         sim: genesis.id(),
         genesis: Arc::new(genesis.encode()),
@@ -75,10 +76,13 @@ fn config(genesis: &Genesis) -> Config {
             signer: Arc::new(key()),
             scheme: Arc::new(Ed25519),
             fresh_key: true,
+            silent: false,
             patience: consensus::Patience::default(),
         },
         turns_per_second: 20,
         snapshot_turns: SNAPSHOT_TURNS,
+        behind_turns: BEHIND_TURNS,
+        heals: Vec::new(),
         seed: [5; 32],
     }
 }

@@ -3,5 +3,6 @@
 mod alone;
 mod fetching;
 mod joining;
+mod rescue;
 mod snapshots;
 mod turns;

@@ -170,7 +170,7 @@ async fn votes(node: &NodeUrl, server: PublicKey) {
     }
 }
 
-async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Failure> {
+pub(super) async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Failure> {
     // What was decided before it came back is signed by it too, or not at all: ask for new turns.
     let before = Status::ask(node, None).await?.height;
     let trust = Trust::learn(&Entrance::ask(node, None).await?).await?;
@@ -203,6 +203,6 @@ async fn at_rest(cluster: &Cluster) -> [Figure; 2] {
     ]
 }
 
-fn millis(time: Duration) -> u64 {
+pub(super) fn millis(time: Duration) -> u64 {
     micros(time).div_ceil(1_000)
 }

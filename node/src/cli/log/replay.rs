@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use metatopia_consensus::{Base, Decision, JoinError, JoinPack, Record, Trust};
+use metatopia_consensus::{Base, Decision, JoinError, Record, Trust, certified, members_at};
 use metatopia_sim::{
     Applied, Course, ForkJoin, Genesis, GenesisError, Tools, Unsound, Watch, World,
 };
@@ -15,8 +15,8 @@ pub(in crate::cli) enum Wrong {
     Snapshot { height: Height, why: JoinError },
     #[error("the snapshot of height {0} is not of the state that was agreed on")]
     OtherState(Height),
-    #[error("turn {0} is decided where {1} is next")]
-    OutOfOrder(Height, Height),
+    #[error("turns {} to {} are missing, and no snapshot proves what follows: {why}", gap.0, gap.1)]
+    Gap { gap: (Height, Height), why: String },
     #[error("turn {0} is decided a second time, as another turn")]
     Twice(Height),
     #[error("the decided turn {0} is not in the log")]
@@ -29,6 +29,9 @@ pub(in crate::cli) enum Wrong {
 
 /// Looks at turns while they are played again.
 pub(in crate::cli) trait Onlooker: Watch {
+    /// Turns are applied from here on, to the state after this one.
+    fn begins(&mut self, _: Height) {}
+
     /// A turn was applied. Breaks off to see no more.
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()>;
 }
@@ -50,6 +53,10 @@ pub(super) struct Replay {
     base_header: HeaderId,
     /// The last turn at or below the base.
     before_base: Option<HeaderId>,
+    /// The height of the last turn in the log; of one that begins at genesis, 0 at first.
+    seen: Option<Height>,
+    /// Turns that the log does not hold between others: the first and the last.
+    missing: Vec<(Height, Height)>,
     /// The first turn in the log.
     first: Option<Height>,
     /// The decided turns in order, from the one after the base on.
@@ -67,33 +74,39 @@ impl Replay {
         Ok(Self::from(Height(0), HeaderId::default(), world))
     }
 
-    /// Begins with a snapshot, which must be the one that `stated` prove: the turn of its height and
-    /// the two after it. Trusts the first validators of `genesis`, and the set changes since then.
+    /// Begins with a snapshot, which must be the one that the two turns after it prove. Trusts the
+    /// first validators of `genesis`, and the set changes since then.
     pub(super) fn after(
         genesis: &World,
         base: &Base,
         world: World,
-        stated: [&Decision; 3],
+        [next, last]: [&Decision; 2],
     ) -> Result<Self, Wrong> {
         let height = base.height;
         let no_snapshot = |why| Wrong::Snapshot { height, why };
-        let [_, _, last] = stated;
-        let pack = JoinPack {
-            links: base.links.clone(),
-            headers: stated.map(|decision| decision.turn.header.clone()),
-            certificate: last.certificate.clone(),
-        };
         let first = genesis.validators(Height(1)).expect("genesis knows its first validators");
         let trust = Trust { height: Height(0), validators: first.clone() };
-        let checkpoint = pack.verify(genesis.sim(), &trust, &Ed25519).map_err(no_snapshot)?;
-        let set = |ahead| world.validators(height.plus(ahead)).cloned();
-        let sets = [set(1), set(2), set(3)].map(|set| set.expect("a world knows the sets to come"));
-        let proved = checkpoint.base(sets).map_err(no_snapshot)?;
-        let same = checkpoint.root == world.root() && world.height() == height;
-        if !same || proved.header != base.header || checkpoint.height != height {
+        let (sim, header) = (genesis.sim(), &last.turn.header);
+        let members = members_at(&base.links, sim, &trust, header.height, &Ed25519);
+        let members = members.map_err(no_snapshot)?;
+        let proved = certified(sim, header, &last.certificate, &members, &Ed25519);
+        proved.map_err(no_snapshot)?;
+        let before = &next.turn.header;
+        let follows = (before.height, header.height) == (height.plus(1), height.plus(2));
+        if !follows || header.previous != next.turn.id() || before.previous != base.header {
             return Err(Wrong::OtherState(height));
         }
-        Ok(Self::from(height, proved.header, world))
+        let same = base.roots == [before.root, header.root] && world.root() == header.root;
+        if !same || world.height() != height {
+            return Err(Wrong::OtherState(height));
+        }
+        let named = [before.validators, header.validators, header.next_validators];
+        for (at, named) in (1..).map(|ahead| height.plus(ahead)).zip(named) {
+            if world.validators(at).is_none_or(|set| set.id() != named) {
+                return Err(no_snapshot(JoinError::OtherSet(at)));
+            }
+        }
+        Ok(Self::from(height, base.header, world))
     }
 
     fn from(base: Height, base_header: HeaderId, world: World) -> Self {
@@ -103,6 +116,8 @@ impl Replay {
             base,
             base_header,
             before_base: None,
+            seen: (base == Height(0)).then_some(base),
+            missing: Vec::new(),
             first: None,
             decided: Vec::new(),
             acts: 0,
@@ -126,6 +141,38 @@ impl Replay {
     /// What is wrong at the end of the log.
     pub(super) fn finish(&mut self) -> Result<(), Wrong> {
         self.noted.take().map_or(Ok(()), Err)
+    }
+
+    /// The turns that the log leaves out if one of this height is next in it.
+    pub(super) fn gap(&self, height: Height) -> Option<(Height, Height)> {
+        let next = self.seen?.plus(1);
+        let last = height.minus(1).filter(|last| *last >= next)?;
+        Some((next, last))
+    }
+
+    /// Goes on behind a gap, with a replay that begins there.
+    pub(super) fn jump(&mut self, gap: (Height, Height), to: Self) {
+        let before = std::mem::replace(self, to);
+        (self.turns, self.first, self.acts) = (before.turns, before.first, before.acts);
+        self.seen = before.seen;
+        (self.noted, self.heals, self.missing) = (before.noted, before.heals, before.missing);
+        self.missing.push(gap);
+    }
+
+    /// Passes over a gap among the turns up to the base, which the base itself holds.
+    pub(super) fn skip(&mut self, gap: (Height, Height)) {
+        self.before_base = None;
+        self.missing.push(gap);
+    }
+
+    /// Where the world begins.
+    pub(super) const fn base(&self) -> Height {
+        self.base
+    }
+
+    /// The turns that are missing between others.
+    pub(super) fn missing(&self) -> &[(Height, Height)] {
+        &self.missing
     }
 
     /// The first turn in the log, where one was seen.
@@ -153,6 +200,7 @@ impl Replay {
             }
             Record::Decided(certificate) => {
                 self.first.get_or_insert(certificate.height);
+                self.seen = self.seen.max(Some(certificate.height));
                 if !self.decided.is_empty() || certificate.height > self.base {
                     return self.decide(&certificate, exec, onlooker);
                 }
@@ -212,8 +260,9 @@ impl Replay {
             let same = known == Some(&certificate.header);
             return if same { Ok(ControlFlow::Continue(())) } else { Err(Wrong::Twice(height)) };
         }
-        if height > next {
-            return Err(Wrong::OutOfOrder(height, next));
+        if let Some(last) = height.minus(1).filter(|last| *last >= next) {
+            let why = "they are passed over".to_owned();
+            return Err(Wrong::Gap { gap: (next, last), why });
         }
         let id = certificate.header;
         let turn = self.turns.remove(&id).ok_or(Wrong::NoTurn(id))?;

@@ -10,7 +10,7 @@ use metatopia_store::{
 };
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
-use super::replay::{Onlooker, Replay};
+use super::replay::{Onlooker, Replay, Wrong};
 use crate::{applier::Pool, cli::Failure, disk::DataDirectory, storage::AGREEMENT};
 
 /// What a data directory holds.
@@ -31,6 +31,9 @@ pub(in crate::cli) struct Checked {
     pub(in crate::cli) torn_bytes: u64,
     /// How often the server found its own state wrong, and healed.
     pub(in crate::cli) heals: u64,
+    /// Turns that the log leaves out, first and last: the server went on with a state that it
+    /// fetched.
+    pub(in crate::cli) missing: Vec<(Height, Height)>,
     /// What is wrong first, if anything is.
     pub(in crate::cli) wrong: Option<String>,
 }
@@ -69,16 +72,19 @@ pub(in crate::cli) fn verify(
     }
     let Survey { scan, fault } =
         survey(&disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
-    let mut replay = match begin(&genesis, &scan, &disk) {
+    let source = Source { genesis: &genesis, scan: &scan, disk: &disk };
+    let mut replay = match source.begin() {
         Ok(replay) => replay,
         Err(why) => return Ok(checked.wrong(fault.map_or(why, |fault| fault.to_string()))),
     };
     let pool = pool()?;
     // What lies before a fault is verified as well: so the height can be named.
+    onlooker.begins(replay.base());
     let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker };
-    let played = playing.play(&scan, &disk, &mut checked);
+    let played = playing.play(&source, &mut checked);
     let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
     checked.heals = replay.heals();
+    checked.missing = replay.missing().to_vec();
     (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
     checked.oldest = replay.first().filter(|_| scan.index.is_pruned());
     (checked.base, checked.turns) = replay.into_decided();
@@ -102,12 +108,8 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    fn play(
-        &mut self,
-        scanned: &Scan,
-        disk: &dyn ReadDisk,
-        checked: &mut Checked,
-    ) -> Result<(), String> {
+    fn play(&mut self, source: &Source<'_>, checked: &mut Checked) -> Result<(), String> {
+        let Source { scan: scanned, disk, .. } = *source;
         checked.records = scanned.index.records();
         checked.torn_bytes = scanned.tail.map_or(0, |tail| tail.bytes);
         for record in scanned.index.iter(disk) {
@@ -117,6 +119,9 @@ impl Playing<'_> {
             }
             let decoded = Record::decode(&record.payload)
                 .map_err(|error| format!("a record at {}: {error}", record.position))?;
+            if let Record::Decided(certificate) = &decoded {
+                self.pass_gap(source, certificate.height).map_err(|wrong| wrong.to_string())?;
+            }
             let taken = self.replay.take(decoded, self.exec, self.onlooker);
             match taken.map_err(|wrong| wrong.to_string())? {
                 ControlFlow::Continue(()) => {}
@@ -125,39 +130,72 @@ impl Playing<'_> {
         }
         self.replay.finish().map_err(|wrong| wrong.to_string())
     }
+
+    /// Goes on behind turns that the log leaves out, if a turn of this height comes after such.
+    fn pass_gap(&mut self, source: &Source<'_>, height: Height) -> Result<(), Wrong> {
+        let Some(gap) = self.replay.gap(height) else {
+            return Ok(());
+        };
+        // The state that the replay begins with holds what became of them.
+        if gap.1 <= self.replay.base() {
+            self.replay.skip(gap);
+            return Ok(());
+        }
+        let to = source.begin_from(gap.1).map_err(|why| Wrong::Gap { gap, why })?;
+        self.onlooker.begins(to.base());
+        self.replay.jump(gap, to);
+        Ok(())
+    }
 }
 
-/// Where to play a log from: genesis, or its oldest snapshot if turns before that were removed.
-fn begin(genesis: &Genesis, scan: &Scan, disk: &dyn ReadDisk) -> Result<Replay, String> {
-    if !scan.index.is_pruned() {
-        return Replay::new(genesis).map_err(|error| error.to_string());
+/// Where a log is, and what it began with.
+struct Source<'a> {
+    genesis: &'a Genesis,
+    scan: &'a Scan,
+    disk: &'a dyn ReadDisk,
+}
+
+impl Source<'_> {
+    /// Where to play the log from: genesis, or its oldest snapshot if turns before that were removed.
+    fn begin(&self) -> Result<Replay, String> {
+        if !self.scan.index.is_pruned() {
+            return Replay::new(self.genesis).map_err(|error| error.to_string());
+        }
+        self.begin_from(Height(0))
     }
-    let tools = Tools::new(Arc::new(Ed25519));
-    let beginning = World::genesis(genesis, &tools).map_err(|error| error.to_string())?;
-    let snapshots = list_snapshots(disk).map_err(|error| error.to_string())?;
-    let mut why = "the log does not begin at genesis, and there is no snapshot".to_owned();
-    for (height, root) in snapshots.into_iter().rev() {
-        let found = load_snapshot(disk, height, root)
-            .map_err(|error| error.to_string())
-            .and_then(|s| decode_snapshot(&s.bytes, &tools).map_err(|error| error.to_string()));
-        let (base, world) = match found {
-            Ok(found) => found,
-            Err(error) => {
-                why = error;
+
+    /// The oldest snapshot of this height or later, proved by the turns after it.
+    fn begin_from(&self, least: Height) -> Result<Replay, String> {
+        let (scan, disk) = (self.scan, self.disk);
+        let tools = Tools::new(Arc::new(Ed25519));
+        let beginning = World::genesis(self.genesis, &tools).map_err(|error| error.to_string())?;
+        let snapshots = list_snapshots(disk).map_err(|error| error.to_string())?;
+        let mut why = "there is no snapshot of after them".to_owned();
+        for (height, root) in snapshots.into_iter().rev().filter(|(height, _)| *height >= least) {
+            let found = load_snapshot(disk, height, root)
+                .map_err(|error| error.to_string())
+                .and_then(|s| decode_snapshot(&s.bytes, &tools).map_err(|error| error.to_string()));
+            let (base, world) = match found {
+                Ok(found) => found,
+                Err(error) => {
+                    why = error;
+                    continue;
+                }
+            };
+            let after = height.plus(1);
+            let payloads = payloads_after(&scan.index, disk, after).map_err(|e| e.to_string())?;
+            let records = payloads.flatten().filter_map(|payload| Record::decode(&payload).ok());
+            let stated = find_decisions(records, after, 2);
+            let [next, last] = stated.as_slice() else {
+                why =
+                    format!("the log does not have the turns that prove the snapshot of {height}");
                 continue;
-            }
-        };
-        let payloads = payloads_after(&scan.index, disk, height).map_err(|e| e.to_string())?;
-        let records = payloads.flatten().filter_map(|payload| Record::decode(&payload).ok());
-        let stated = find_decisions(records, height, 3);
-        let [state, next, last] = stated.as_slice() else {
-            why = format!("the log does not have the turns that prove the snapshot of {height}");
-            continue;
-        };
-        return Replay::after(&beginning, &base, world, [state, next, last])
-            .map_err(|wrong| wrong.to_string());
+            };
+            return Replay::after(&beginning, &base, world, [next, last])
+                .map_err(|wrong| wrong.to_string());
+        }
+        Err(why)
     }
-    Err(why)
 }
 
 pub(in crate::cli) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {

@@ -154,7 +154,9 @@ fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
         (verdict.height, verdict.error.unwrap_or_default())
     };
     let gap = wrong("gap", |records| drop(records.drain(4..6)));
-    assert_eq!(gap, (3, Wrong::OutOfOrder(Height(4), Height(3)).to_string()));
+    let why = "there is no snapshot of after them".to_owned();
+    let missing = Wrong::Gap { gap: (Height(3), Height(3)), why };
+    assert_eq!(gap, (3, missing.to_string()));
     let missing = wrong("missing", |records| drop(records.remove(4)));
     assert_eq!(missing.0, 3);
     let noted = wrong("noted", |records| {
@@ -175,17 +177,32 @@ fn a_genesis_of_another_sim_is_wrong() {
 
 /// A data directory with a snapshot of height 8, whose log begins a little before that.
 fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
-    let (records, steps) = (decided_records(), steps());
+    let (kept, mut store) = directory(name, &decided_records(), 8, change);
+    let keep = store.find(5).unwrap().unwrap().position;
+    store.mark(keep).unwrap();
+    assert!(store.index().begin() > Position::ZERO);
+    kept
+}
+
+/// A data directory with these records, and a snapshot of this height.
+fn directory(
+    name: &str,
+    records: &[Record],
+    height: usize,
+    change: impl FnOnce(&mut Base),
+) -> (Kept, Store<RealDisk>) {
+    let steps = steps();
     let kept = Kept::write(name, &[]);
-    let (before, at) = (&steps[6], &steps[7]);
+    let (before, at) = (&steps[height - 2], &steps[height - 1]);
     let (world, header) = (&at.world, &at.turn.header);
-    let set = |height| world.validators(Height(height)).unwrap().clone();
+    let height = Height(height as u64);
+    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
     let mut base = Base {
-        height: Height(8),
+        height,
         header: header.id(),
         time: header.time,
         roots: [before.world.root(), world.root()],
-        sets: [set(9), set(10), set(11)],
+        sets: [set(1), set(2), set(3)],
         links: Vec::new(),
         voice: true,
     };
@@ -193,19 +210,49 @@ fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
     let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
     let opening = Opening { segment_bytes: 1_500, ..Opening::new(identity) };
     let mut store = Store::open(RealDisk::open(&kept.dir).unwrap(), opening).unwrap().store;
-    for record in &records {
+    for record in records {
         let tag = match record {
             Record::Decided(certificate) => Some(certificate.height.0),
             _ => None,
         };
         store.append(AGREEMENT, tag, &record.encode()).unwrap();
     }
+    store.sync().unwrap();
     let (root, bytes) = (world.root(), encode_snapshot(&base, world));
-    put_snapshot(store.disk_mut(), &Snapshot { height: Height(8), root, bytes }).unwrap();
-    let keep = store.find(5).unwrap().unwrap().position;
-    store.mark(keep).unwrap();
-    assert!(store.index().begin() > Position::ZERO);
-    kept
+    put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).unwrap();
+    (kept, store)
+}
+
+#[test]
+fn turns_that_a_server_was_away_for_are_named_and_the_state_behind_them_is_proved() {
+    let mut records = decided_records();
+    records.drain(2 * 8..2 * 12);
+    let (kept, _) = directory("away", &records, 12, |_| ());
+    let verdict = kept.verify();
+    assert_eq!(verdict.error, None);
+    assert_eq!((verdict.missing.as_slice(), verdict.applied_from), ([[9, 12]].as_slice(), 13));
+    assert_eq!(verdict.height, TURNS as u64);
+    assert!(verdict.to_string().contains("away for turns 9 to 12"), "{verdict}");
+
+    // A later snapshot will do as well: the turns in between are chained to it.
+    let (kept, _) = directory("away-later", &records, 15, |_| ());
+    let verdict = kept.verify();
+    assert_eq!((verdict.error, verdict.missing.as_slice()), (None, [[9, 12]].as_slice()));
+    assert_eq!(verdict.applied_from, 16);
+
+    let (kept, _) = directory("away-wrong", &records, 12, |base| base.header = HeaderId::default());
+    let error = kept.verify().error.unwrap();
+    assert!(error.contains("turns 9 to 12 are missing"), "{error}");
+}
+
+#[test]
+fn a_follower_that_began_with_a_fetched_state_is_verified_from_there() {
+    let mut records = decided_records();
+    records.drain(..2 * 8);
+    let (kept, _) = directory("follower", &records, 8, |_| ());
+    let verdict = kept.verify();
+    assert_eq!((verdict.error, verdict.missing.as_slice()), (None, [[1, 8]].as_slice()));
+    assert_eq!((verdict.applied_from, verdict.height), (9, TURNS as u64));
 }
 
 #[test]

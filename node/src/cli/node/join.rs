@@ -13,7 +13,7 @@ use clap::Args;
 use libp2p::Multiaddr;
 use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
-use metatopia_replica::{encode_snapshot, fetch::Fetch};
+use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
 use metatopia_sim::Tools;
 use metatopia_store::{DiskError, Folder, ReadDisk as _, Snapshot, list_snapshots, put_snapshot};
 use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey};
@@ -36,10 +36,6 @@ const CONFIG: &str = "metatopia.toml";
 
 /// The invite that the node came by, for later starts.
 const INVITE: &str = "invite";
-
-/// A node that is further behind fetches a state anew: to replay what it missed would take longer.
-/// Ten minutes of 20 turns a second.
-const BEHIND_HEIGHTS: u64 = 12_000;
 
 /// Between two questions whether the node follows.
 const ASK: Duration = Duration::from_millis(20);
@@ -151,7 +147,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let servers = hosts.len();
     let offered = hosts.iter().map(|host| host.offers).max().unwrap_or_default();
     let fetched = match place.state()? {
-        Some(own) if offered <= own.plus(BEHIND_HEIGHTS) => Fetched::default(),
+        Some(own) if offered <= own.plus(BEHIND_TURNS) => Fetched::default(),
         _ => fetch(&place, &signed, &trust, hosts, &mut told).await?,
     };
     bar.end();

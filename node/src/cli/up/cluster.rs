@@ -32,6 +32,9 @@ const READY: Duration = Duration::from_secs(30);
 /// Between two questions whether a server is ready.
 const ASK: Duration = Duration::from_millis(20);
 
+/// The variables that servers of one world may share, without their prefix.
+const SHARED: [&str; 3] = ["LOG", "SNAPSHOT_TURNS", "BEHIND_TURNS"];
+
 /// Time for servers to stop by themselves; then they are killed.
 const STOP: Duration = Duration::from_secs(15);
 
@@ -248,9 +251,9 @@ fn spawn(seat: &Seat) -> Result<Child, Failure> {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
         // What is meant for one server would reach them all.
-        let ours = name.to_string_lossy().starts_with(ENVIRONMENT_PREFIX);
-        if ours && name != format!("{ENVIRONMENT_PREFIX}LOG").as_str() {
-            command.env_remove(name);
+        let shown = name.to_string_lossy();
+        if shown.strip_prefix(ENVIRONMENT_PREFIX).is_some_and(|key| !SHARED.contains(&key)) {
+            command.env_remove(&name);
         }
     }
     command

@@ -1,12 +1,14 @@
 //! What a replica keeps on its disk: opens it, writes the log and snapshots, reads old turns back.
 
 use metatopia_consensus::{Base, Decision, Record};
-use metatopia_replica::{decode_snapshot, find_decisions, payloads_after};
+use metatopia_replica::{
+    decode_snapshot, find_decisions, payloads_after, recall_from, records_after,
+};
 use metatopia_sim::World;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{
     Disk, DiskError, FileName, Folder, Identity, LogWriter, Opening, Position, ReadDisk, Snapshot,
-    Store, SyncRequest, newest_snapshot, put_snapshot, recover,
+    SnapshotError, Store, SyncRequest, newest_snapshot, put_only_snapshot, put_snapshot, recover,
 };
 use metatopia_types::Height;
 
@@ -59,14 +61,9 @@ impl Files {
         let mut mirror = disk.clone();
         let writer = recover(&mut mirror, sim).map_err(|e| e.to_string())?.writer;
         let writer = writer.with_segment_bytes(SEGMENT_BYTES);
-        let (base, mut world) = start_from(setting, &mirror)?;
-        setting.break_rules(seat, &mut world);
-        let after = base.height.plus(1);
-        let mut records = Vec::new();
-        for payload in payloads_after(writer.index(), &mirror, after).map_err(|e| e.to_string())? {
-            let payload = payload.map_err(|e| e.to_string())?;
-            records.push(Record::decode(&payload).map_err(|e| e.to_string())?);
-        }
+        let (base, world) = start_from(setting, &mirror)?;
+        let records = records_after(writer.index(), &mirror, base.height);
+        let records = records.map_err(|e| e.to_string())?;
         Ok(Found { files: Self { writer, mirror }, base, world, records })
     }
 
@@ -97,10 +94,35 @@ impl Files {
         find_decisions(records, from, count)
     }
 
+    /// The decided turns up to `base` that clients may still ask for.
+    pub(crate) fn past(&self, base: Height) -> Vec<Decision> {
+        let from = recall_from(base);
+        let count = base.plus(1).0.saturating_sub(from.0);
+        self.load(from, u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// What a replica is opened with that begins with the state of this height.
+    pub(crate) fn records_after(&self, base: Height) -> Vec<Record> {
+        let records = records_after(self.writer.index(), &self.mirror, base);
+        records.expect("memory does not fail by itself")
+    }
+
     /// Stores a snapshot, and lets older ones go.
     pub(crate) fn snapshot(&mut self, snapshot: &Snapshot) -> Vec<FileChange> {
+        self.store(|disk| put_snapshot(disk, snapshot))
+    }
+
+    /// Stores a snapshot, and lets all others go.
+    pub(crate) fn only_snapshot(&mut self, snapshot: &Snapshot) -> Vec<FileChange> {
+        self.store(|disk| put_only_snapshot(disk, snapshot))
+    }
+
+    fn store(
+        &mut self,
+        put: impl FnOnce(&mut dyn Disk) -> Result<(), SnapshotError>,
+    ) -> Vec<FileChange> {
         let mut recorder = Recorder { disk: &mut self.mirror, changes: Vec::new() };
-        put_snapshot(&mut recorder, snapshot).expect("memory does not fail by itself");
+        put(&mut recorder).expect("memory does not fail by itself");
         recorder.changes
     }
 }

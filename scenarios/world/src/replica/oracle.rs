@@ -113,6 +113,10 @@ pub struct Log {
     pub seat: usize,
     /// Ascending, without a gap.
     pub decisions: Vec<Decision>,
+    /// Those after a gap: the server went on with a state that it fetched.
+    pub later: Vec<Decision>,
+    /// The heights of such states.
+    pub jumps: Vec<Height>,
 }
 
 /// Where an act is, and what became of it.
@@ -196,6 +200,12 @@ impl Oracle {
         self.laws.saw_death(seat, &Watched(disk));
     }
 
+    /// A server goes on with a state that it fetched: what it applies next, it applies as after a
+    /// start.
+    pub(crate) fn saw_replaced(&mut self, seat: usize) {
+        self.applied.remove(&seat);
+    }
+
     /// What waits in a server, and in its lines to clients, is bounded.
     pub(crate) fn check_bounds(&mut self, seat: usize, server: &Server) {
         let waiting = server.replica().waiting();
@@ -271,8 +281,10 @@ impl Oracle {
             return BTreeMap::new();
         };
         for log in logs {
-            for (one, other) in log.decisions.iter().zip(&longest.decisions) {
-                if one.id() != other.id() {
+            for one in log.decisions.iter().chain(&log.later) {
+                let at = usize::try_from(one.height().0 - 1).ok();
+                let other = at.and_then(|at| longest.decisions.get(at));
+                if other.is_some_and(|other| one.id() != other.id()) {
                     let what = format!("the log differs at {}", one.height());
                     self.blame(Some(log.seat), Law::Agreement, what);
                 }
@@ -350,6 +362,7 @@ impl Log {
     pub fn read(setting: &Setting, seat: usize, disk: &MemoryDisk) -> Result<Self, String> {
         let index = scan(disk, setting.sim).map_err(|e| e.to_string())?.index;
         let (mut turns, mut decisions) = (BTreeMap::new(), Vec::new());
+        let (mut later, mut jumps) = (Vec::<Decision>::new(), Vec::new());
         for record in index.iter(disk) {
             let payload = record.map_err(|e| e.to_string())?.payload;
             match Record::decode(&payload).map_err(|e| e.to_string())? {
@@ -358,17 +371,23 @@ impl Log {
                 }
                 Record::Decided(certificate) => {
                     let height = certificate.height;
-                    if height.0 != decisions.len() as u64 + 1 {
-                        return Err(format!("{height} after {} turns", decisions.len()));
+                    let last = later.last().or(decisions.last()).map(Decision::height);
+                    let next = last.unwrap_or_default().plus(1);
+                    if height < next {
+                        return Err(format!("{height} where {next} is due"));
+                    }
+                    if height > next {
+                        jumps.extend(height.minus(1));
                     }
                     let turn = turns.remove(&certificate.header);
                     let turn = turn.ok_or_else(|| format!("no bytes of turn {height}"))?;
-                    decisions.push(Decision { certificate, turn });
+                    let list = if jumps.is_empty() { &mut decisions } else { &mut later };
+                    list.push(Decision { certificate, turn });
                 }
                 _ => {}
             }
         }
-        Ok(Self { seat, decisions })
+        Ok(Self { seat, decisions, later, jumps })
     }
 }
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 use metatopia_consensus::{Decision, Position};
 use metatopia_protocol::{Answer, CLIENT_FRAME_BYTES_MAX, Question};
 use metatopia_replica::{
-    ClientId, Effect as Wish, Input as Event, Reader, Replica, Report as Mended, Stage, Status,
-    recall_from,
+    ClientId, Effect as Wish, Input as Event, Reader, Replacement, Replica, Report as Mended,
+    Stage, Status, encode_snapshot,
 };
 use metatopia_sim::{Applied, World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{ActId, Digest, Height, Now, PublicKey, wire};
+use metatopia_types::{ActId, Digest, Height, Millis, Now, PublicKey, wire};
 
 use super::files::{Files, Found};
 use super::gateway::{Gateway, Hangup, Moved};
@@ -82,6 +82,8 @@ pub enum Report {
     Capsule(Vec<u8>),
     /// It healed.
     Mended(Box<Mended>),
+    /// It goes on from the state after this height, which it fetched from others.
+    Replaced(Height),
     /// The answer to a [`Request::Ask`].
     Answer {
         /// From the question.
@@ -158,6 +160,13 @@ pub struct Server {
     /// The moment of the timer that was set last.
     armed: Option<Duration>,
     status: Option<Status>,
+    /// When it healed.
+    heals: Vec<Millis>,
+    /// A state that takes the place of its own.
+    replaced: Option<Box<Replacement>>,
+    /// The place in the log at which the replica began that runs now, and how far that has appended.
+    since: u64,
+    appended: u64,
     effects: VecDeque<Effect<Self>>,
 }
 
@@ -175,9 +184,7 @@ impl Server {
         let seat = start.seat;
         let Found { files, base, world, records } = Files::open(setting, seat, start.fresh, disk)?;
         let config = setting.config(seat, now.wall);
-        let from = recall_from(base.height);
-        let count = u32::try_from(base.height.plus(1).0.saturating_sub(from.0)).unwrap_or(u32::MAX);
-        let past = files.load(from, count);
+        let past = files.past(base.height);
         let replica =
             Replica::open(config, base, world, past, records, now).map_err(|e| e.to_string())?;
         let mut server = Self {
@@ -193,6 +200,10 @@ impl Server {
             astray: false,
             armed: None,
             status: None,
+            heals: Vec::new(),
+            replaced: None,
+            since: Position::START.0,
+            appended: Position::START.0,
             effects: VecDeque::new(),
         };
         server.absorb(now);
@@ -237,8 +248,14 @@ impl Server {
 
     /// Turns what the replica wants into what the world does.
     fn absorb(&mut self, now: Now) {
-        while let Some(wish) = self.replica.poll() {
-            self.fulfil(now, wish);
+        loop {
+            while let Some(wish) = self.replica.poll() {
+                self.fulfil(now, wish);
+            }
+            match self.replaced.take() {
+                Some(replacement) => self.replace(now, *replacement),
+                None => break,
+            }
         }
         let deadline = self.replica.deadline();
         if deadline != self.armed {
@@ -250,14 +267,15 @@ impl Server {
 
     fn fulfil(&mut self, now: Now, wish: Wish) {
         match wish {
-            Wish::Append { tag, payload, .. } => {
+            Wish::Append { at, tag, payload } => {
+                self.appended = at.0;
                 let change = self.files.append(tag, &payload);
                 self.effects.push_back(Effect::Change(change));
             }
             Wish::Sync(position) => {
                 let request = self.files.sync_request();
                 let request = request.expect("agreement syncs what it appended");
-                let mark = Mark(position.0);
+                let mark = Mark(self.since + position.0);
                 self.effects.push_back(Effect::Sync { request, mark });
             }
             Wish::Apply { world, decision } => self.begin_apply(now, world, decision),
@@ -300,9 +318,38 @@ impl Server {
                 self.astray = false;
                 self.tell(Report::Mended(report));
             }
+            Wish::Heals(heals) => self.heals = heals,
+            Wish::Fetch(_) => {}
+            Wish::Replace(replacement) => self.replaced = Some(replacement),
             // It goes on answering.
             Wish::Halted(halt) => self.tell(Report::Halted(halt.to_string())),
         }
+    }
+
+    /// Goes on with a state that was fetched, by another replica, as the node does.
+    fn replace(&mut self, now: Now, replacement: Replacement) {
+        let Replacement { base, world, note, .. } = replacement;
+        let (height, root) = (world.height(), world.root());
+        let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
+        let changes = self.files.only_snapshot(&snapshot);
+        self.effects.extend(changes.into_iter().map(Effect::<Self>::Change));
+        if let Some(note) = note {
+            self.since += 1;
+            let change = self.files.append(None, &note);
+            self.effects.push_back(Effect::Change(change));
+        }
+        // The new replica counts from the beginning; what was asked for before it concerns it not.
+        self.since += self.appended;
+        self.appended = 0;
+        let mut config = self.setting.config(self.seat, now.wall);
+        config.heals.clone_from(&self.heals);
+        let (past, records) = (self.files.past(height), self.files.records_after(height));
+        let replica = Replica::open(config, base, world, past, records, now);
+        self.replica = replica.expect("the log holds what this server wrote");
+        self.astray = false;
+        let peers: Vec<PublicKey> = self.lanes.connected().collect();
+        peers.into_iter().for_each(|peer| self.replica_gets(now, Event::PeerUp(peer)));
+        self.tell(Report::Replaced(height));
     }
 
     fn tell(&mut self, report: Report) {
@@ -352,7 +399,6 @@ impl Server {
     }
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
-        self.setting.break_rules(self.seat, &mut world);
         let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;
@@ -467,7 +513,9 @@ impl Machine for Server {
             }
             Input::Synced { mark, request } => {
                 self.files.synced(&request);
-                self.replica_gets(now, Event::Synced(Position(mark.0)));
+                if let Some(position) = mark.0.checked_sub(self.since) {
+                    self.replica_gets(now, Event::Synced(Position(position)));
+                }
             }
             Input::Done(job) => self.done(now, job),
             Input::PeerUp(peer) => {

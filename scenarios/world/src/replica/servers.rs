@@ -9,7 +9,7 @@ use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ServerMessage, decode_server};
 use metatopia_replica::{ClientId, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{ActId, Now, PublicKey};
+use metatopia_types::{ActId, Height, Now, PublicKey};
 
 use super::files::AGREEMENT_KIND;
 use super::gateway::Hangup;
@@ -75,6 +75,8 @@ pub struct Servers {
     pub capsules: Vec<(usize, Vec<u8>)>,
     /// When they had healed, and from what.
     pub mended: Vec<(Duration, usize, Mended)>,
+    /// Servers that went on with a state of their peers: when, which, and the state's height.
+    pub replaced: Vec<(Duration, usize, Height)>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
@@ -95,6 +97,7 @@ impl Servers {
             parted: Vec::new(),
             capsules: Vec::new(),
             mended: Vec::new(),
+            replaced: Vec::new(),
             used: BTreeSet::new(),
             setting,
         }
@@ -200,6 +203,10 @@ impl Cluster for Servers {
             }
             Report::Capsule(bytes) => self.capsules.push((seat, bytes)),
             Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
+            Report::Replaced(height) => {
+                self.oracle.saw_replaced(seat);
+                self.replaced.push((scene.at, seat, height));
+            }
             Report::Halted(why) => self.oracle.blame(Some(seat), Law::Halted, why),
         }
     }

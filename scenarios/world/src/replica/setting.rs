@@ -7,9 +7,9 @@ use std::time::Duration;
 use metatopia_client::LightClient;
 use metatopia_consensus::{self as consensus, Base, Patience};
 use metatopia_oracle::Founding;
-use metatopia_replica::Config;
+use metatopia_replica::{BEHIND_TURNS, Config};
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
+use metatopia_sim::{Applied, ENGINE, Faults, Genesis, Serial, Tools, World};
 use metatopia_types::{
     Contact, Digest, Envelope, Height, Millis, PublicKey, Sign, SimId, Turn, Verify,
     limits::TICKS_PER_SECOND, wire,
@@ -47,9 +47,6 @@ pub struct Flip {
     pub lasting: bool,
 }
 
-/// Which rules the world of the server in a seat breaks.
-pub type Broken = fn(usize) -> Controls;
-
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
     /// What all dice are thrown from.
@@ -66,6 +63,8 @@ pub struct Setting {
     pub founders: usize,
     /// Turns between snapshots.
     pub snapshot_turns: u64,
+    /// Turns behind the others from which on a server fetches a state.
+    pub behind_turns: u64,
     /// How long servers wait for what.
     pub patience: Patience,
     /// Acts that panic.
@@ -74,8 +73,6 @@ pub struct Setting {
     pub slow: Option<Slow>,
     /// Bits that flip.
     pub flips: Vec<Flip>,
-    /// Rules that worlds break.
-    pub broken: Option<Broken>,
     genesis: Genesis,
     encoded: Arc<Vec<u8>>,
     beginning: World,
@@ -118,11 +115,11 @@ impl Setting {
             keys,
             founders,
             snapshot_turns: metatopia_replica::SNAPSHOT_TURNS,
+            behind_turns: BEHIND_TURNS,
             patience: Patience::default(),
             trap: None,
             slow: None,
             flips: Vec::new(),
-            broken: None,
             encoded: Arc::new(genesis.encode()),
             genesis,
             beginning,
@@ -229,18 +226,14 @@ impl Setting {
                 scheme: Arc::clone(&self.verifier),
                 // The log says whether this server may sign.
                 fresh_key: false,
+                silent: false,
                 patience: self.patience,
             },
             turns_per_second: u32::try_from(1_000 / turn_length).unwrap_or(1).max(1),
             snapshot_turns: self.snapshot_turns,
+            behind_turns: self.behind_turns,
+            heals: Vec::new(),
             seed: Digest::of("metatopia simulated life v1", &life).0,
-        }
-    }
-
-    /// The world of the server in `seat` breaks the rules that it is to break.
-    pub(crate) fn break_rules(&self, seat: usize, world: &mut World) {
-        if let Some(broken) = self.broken {
-            world.break_rules(broken(seat));
         }
     }
 

@@ -422,7 +422,17 @@ impl Stage {
         seats.retain(|seat| world.is_wanted(*seat));
         for seat in seats {
             match Log::read(&self.setting, seat, world.disk(seat)) {
-                Ok(log) => logs.push(log),
+                Ok(log) => {
+                    let fetched = |to: &Height| {
+                        let mut states = world.cluster.replaced.iter();
+                        states.any(|(_, by, height)| (*by, height) == (seat, to))
+                    };
+                    if let Some(to) = log.jumps.iter().find(|to| !fetched(to)) {
+                        let what = format!("the log leaves out turns up to {to}");
+                        world.cluster.oracle.blame(Some(seat), Law::Lost, what);
+                    }
+                    logs.push(log);
+                }
                 Err(error) => world.cluster.oracle.blame(Some(seat), Law::Lost, error),
             }
         }

@@ -300,3 +300,39 @@ pub fn two_against_two(seed: u64, lasting: bool) -> Stage {
     stage.run_until(until);
     stage
 }
+
+/// One server comes to a wrong state at a height however often it computes it: no state of its own
+/// leads to the right one.
+#[must_use]
+pub fn wrong_rules(seed: u64) -> Stage {
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    let seat = forgetful(seed);
+    setting.flips = vec![Flip { seat, height: Height(60), lasting: true }];
+    setting.snapshot_turns = 25;
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let until = 14 * SECOND;
+    bring_people_elsewhere(&mut stage, &[seat], until);
+    stage.run_until(until);
+    stage
+}
+
+/// A server is away while the others decide some hundred turns, and comes back to find that fetching
+/// a state is quicker than replaying. Its power fails again as soon as it votes.
+#[must_use]
+pub fn left_behind(seed: u64) -> Stage {
+    let mut dice = Dice::new(seed, "left behind");
+    let mut setting = Setting::plaza(scheme(seed), seed);
+    let seat = forgetful(seed);
+    (setting.snapshot_turns, setting.behind_turns) = (20 + dice.below(30), 100);
+    let mut stage = Stage::new(setting, Conditions::calm(1 + dice.below(20)));
+    let until = 18 * SECOND;
+    bring_people_elsewhere(&mut stage, &[seat], until);
+    let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]);
+    let down = 9 * SECOND;
+    stage.world.plan(2 * SECOND, Order::Crash { seat, tail, down });
+    let (tail, down) = (dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]), SECOND / 2);
+    let again = 13 * SECOND + Duration::from_millis(dice.below(1_000));
+    stage.world.plan(again, Order::Crash { seat, tail, down });
+    stage.run_until(until);
+    stage
+}

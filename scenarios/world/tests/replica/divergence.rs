@@ -6,7 +6,9 @@ use metatopia_replica::{Condition, HEALS_MAX, Status};
 use metatopia_sim::{Capsule, Verdict};
 use metatopia_types::{Height, Millis, Now, limits::ROOT_LAG};
 use metatopia_world::replica::Stage;
-use metatopia_world::replica::stories::{bad_memory, flipped_bit, forgetful, two_against_two};
+use metatopia_world::replica::stories::{
+    bad_memory, flipped_bit, forgetful, left_behind, two_against_two, wrong_rules,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -116,4 +118,43 @@ fn two_servers_with_flipped_bits_heal_by_themselves_and_the_world_goes_on() {
 
     account.assert_sound();
     assert!(account.turns > 100, "{}", account.turns);
+}
+
+#[test]
+fn a_server_that_cannot_come_to_the_right_state_takes_that_of_the_others_and_votes() {
+    let seed = 5;
+    let stage = wrong_rules(seed);
+    let (seat, servers) = (forgetful(seed), &stage.world.cluster);
+    let [(_, replaced, height)] = servers.replaced[..] else { panic!("{:?}", servers.replaced) };
+    assert_eq!(replaced, seat);
+    assert!(height >= Height(60), "the turn that it cannot apply is behind it: {height}");
+    let status = status(&stage, seat);
+    assert_eq!((status.condition, status.voting), (Condition::Sound, true), "{status:?}");
+
+    let account = stage.finish(10 * SECOND);
+
+    account.assert_sound();
+    assert!(account.built[&seat].iter().any(|built| *built > height), "it proposes again");
+}
+
+#[test]
+fn a_server_that_is_far_behind_takes_a_state_of_the_others_and_votes_also_after_a_power_loss() {
+    for seed in 0..2 {
+        let stage = left_behind(seed);
+        let (seat, servers) = (forgetful(seed), &stage.world.cluster);
+        let [(at, replaced, height)] = servers.replaced[..] else {
+            panic!("seed {seed}: {:?}", servers.replaced)
+        };
+        println!(
+            "seed {seed}: the state of height {height}, {:?} after it came back",
+            at - 11 * SECOND
+        );
+        assert_eq!(replaced, seat, "seed {seed}");
+        assert!(at - 11 * SECOND < 3 * SECOND, "seed {seed}: {at:?}");
+
+        let account = stage.finish(10 * SECOND);
+
+        account.assert_sound();
+        assert!(account.built[&seat].iter().any(|built| *built > height), "seed {seed}");
+    }
 }

@@ -134,7 +134,8 @@ fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
     let decision = Decision { certificate, turn: Arc::new(turn) };
     let mut oracle = Oracle::new(&setting, &[]);
 
-    let log = Log { seat: 0, decisions: vec![decision] };
+    let (later, jumps) = (Vec::new(), Vec::new());
+    let log = Log { seat: 0, decisions: vec![decision], later, jumps };
     let places = oracle.close(Duration::ZERO, &setting, &[log]);
 
     assert_eq!(broken(&oracle), [Law::Replay]);

@@ -1,0 +1,125 @@
+//! Servers that take a state of their peers because they have none, and heals that a restart does not
+//! undo.
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_consensus::Base;
+use metatopia_replica::{
+    ClientId, Condition, Effect, FETCH_PAUSE, FetchNews, HEALS_MAX, HOUR, Input, Need, PeerMessage,
+    Replacement, Replica,
+};
+use metatopia_sim::World;
+use metatopia_types::{Height, Millis, Now, PublicKey, Sign as _, SigningKey};
+
+use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key, tools};
+
+const START: Now = Now { monotonic: Duration::ZERO, wall: NOON };
+
+fn own() -> SigningKey {
+    SigningKey::from_seed([9; 32])
+}
+
+/// A server that has nothing but its key and genesis.
+fn adrift(least: Height) -> Replica {
+    let genesis = genesis();
+    let mut config = config(&genesis);
+    config.agreement.signer = Arc::new(own());
+    config.agreement.fresh_key = false;
+    let world = World::genesis(&genesis, &tools()).expect("a genesis");
+    Replica::adrift(config, world, least, START)
+}
+
+/// Carries questions and answers between the two, until nothing more is said; gives what else the
+/// server without a state wants.
+fn talk(server: &mut Alone, replica: &mut Replica, now: Now) -> Vec<Effect> {
+    let (peer, own): (PublicKey, PublicKey) = (key().public(), own().public());
+    let mut rest = Vec::new();
+    while let Some(effect) = replica.poll() {
+        let Effect::ToPeer { to: Some(to), frame } = effect else {
+            rest.push(effect);
+            continue;
+        };
+        assert_eq!(to, peer);
+        server.peer_says(own, &PeerMessage::decode(&frame).expect("a frame"));
+        for (to, frame) in std::mem::take(&mut server.sent) {
+            assert_eq!(to, own);
+            replica.handle(now, Input::PeerFrame { from: peer, frame });
+        }
+    }
+    rest
+}
+
+fn replacement(effects: Vec<Effect>) -> Option<Replacement> {
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Append { .. })), "{effects:?}");
+    effects.into_iter().find_map(|effect| match effect {
+        Effect::Replace(replacement) => Some(*replacement),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_server_without_a_state_takes_a_certified_one_serves_nobody_before_and_has_no_voice() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 10);
+    let mut replica = adrift(Height(0));
+    assert!(replica.is_adrift() && replica.deadline().is_none(), "there is nobody to ask");
+    replica.handle(START, Input::ClientUp(ClientId(1)));
+    let refused = talk(&mut server, &mut replica, START);
+    assert!(refused.iter().any(|effect| matches!(effect, Effect::CloseClient { .. })));
+    let status = replica.status(START).expect("the world is here");
+    assert_eq!((status.condition, status.voting), (Condition::Fetching, false));
+    assert_eq!(status.fetching.map(|fetching| fetching.need), Some(Need::Adrift));
+
+    replica.handle(START, Input::PeerUp(key().public()));
+    let taken = replacement(talk(&mut server, &mut replica, START)).expect("a state");
+
+    let Replacement { need, from, base, world, note } = taken;
+    assert_eq!((need, from, note), (Need::Adrift, Height(0), None));
+    assert_eq!((base.height, world.height()), (Height(SNAPSHOT_TURNS), Height(SNAPSHOT_TURNS)));
+    assert!(!base.voice, "nobody knows what it signed");
+    // It has ended: nothing that happens to it matters any more.
+    replica.handle(START, Input::PeerDown(key().public()));
+    assert!(replica.poll().is_none());
+    let opened = Replica::open(config(&genesis()), base, world, [], [], START).expect("a state");
+    assert!(!opened.is_adrift());
+}
+
+#[test]
+fn a_state_that_its_log_does_not_lead_on_from_is_refused_and_a_later_one_asked_for() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 10);
+    let mut replica = adrift(Height(SNAPSHOT_TURNS + 1));
+    replica.handle(START, Input::PeerUp(key().public()));
+    let effects = talk(&mut server, &mut replica, START);
+    let failed = |effect: &Effect| matches!(effect, Effect::Fetch(FetchNews::Failed(_)));
+    assert!(effects.iter().any(failed), "{effects:?}");
+    assert!(replacement(effects).is_none());
+    assert_eq!(replica.deadline(), Some(FETCH_PAUSE));
+
+    server.run_to(2 * SNAPSHOT_TURNS + 10);
+    let later = Now { monotonic: FETCH_PAUSE, wall: NOON.plus(5_000) };
+    replica.handle(later, Input::Wake);
+    let taken = replacement(talk(&mut server, &mut replica, later)).expect("a state");
+    assert_eq!(taken.base.height, Height(2 * SNAPSHOT_TURNS));
+}
+
+#[test]
+fn a_server_that_healed_too_often_in_the_last_hour_stays_silent_over_a_restart() {
+    let hour = u64::try_from(HOUR.as_millis()).expect("an hour");
+    let condition = |heals: usize, later: u64| {
+        let genesis = genesis();
+        let world = World::genesis(&genesis, &tools()).expect("a genesis");
+        let set = world.validators(Height(1)).expect("the first set");
+        let base = Base::genesis(Millis(0), world.root(), set);
+        let mut config = config(&genesis);
+        config.heals = vec![NOON; heals];
+        let now = Now { monotonic: Duration::ZERO, wall: NOON.plus(later) };
+        let replica = Replica::open(config, base, world, [], [], now).expect("a start");
+        let status = replica.status(now).expect("the world is here");
+        (status.condition, status.voting)
+    };
+    assert_eq!(condition(HEALS_MAX, 1), (Condition::Sound, true));
+    assert_eq!(condition(HEALS_MAX + 1, 1), (Condition::Following, false));
+    assert_eq!(condition(HEALS_MAX + 1, hour - 1), (Condition::Following, false));
+    assert_eq!(condition(HEALS_MAX + 1, hour), (Condition::Sound, true));
+}
