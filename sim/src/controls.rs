@@ -1,37 +1,17 @@
-//! What a bad memory does to a state, for tests that want to see it noticed.
+//! Switches that break one rule each.
 
-use std::collections::BTreeMap;
-
-use metatopia_types::{Digest, LeafKey};
-
-use crate::{Tools, World};
-
-/// The world with one bit of one leaf flipped: the last one in it that still leaves a state. Nothing
-/// if the world has no such leaf, or no bit of it can be flipped unnoticed.
-#[must_use]
-pub fn flipped(world: &World, leaf: &LeafKey, tools: &Tools) -> Option<World> {
-    let content = world.leaf(leaf)?;
-    let bits = content.len().saturating_mul(8);
-    (0..bits).rev().find_map(|bit| with_flip(world, leaf, &content, bit, tools))
-}
-
-fn with_flip(
-    world: &World,
-    leaf: &LeafKey,
-    content: &[u8],
-    bit: usize,
-    tools: &Tools,
-) -> Option<World> {
-    let mut content = content.to_vec();
-    *content.get_mut(bit / 8)? ^= 1 << (bit % 8);
-    let mut manifest = world.manifest();
-    let mut contents = BTreeMap::new();
-    for entry in &mut manifest.leaves {
-        let kept = if entry.key == *leaf { content.clone() } else { world.leaf(&entry.key)? };
-        entry.hash = Digest(*blake3::hash(&kept).as_bytes());
-        contents.insert(entry.hash, kept);
-    }
-    let root = manifest.root();
-    // What is no state, or not in its canonical form, is refused there.
-    World::restore(&manifest, &contents, root, tools).ok()
+/// What is broken in a world. A node has no way to say so; with the feature `controls` the simulated
+/// world does, to show that it would see the rule missing. Numbers stand for what differs from
+/// process to process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(feature = "controls"), expect(unreachable_pub, reason = "public with a feature"))]
+pub struct Controls {
+    /// The last sequence of a lane may be decided once more.
+    pub lane_off_by_one: bool,
+    /// Outcomes are kept in the order of a hash table that was seeded with this.
+    pub outcomes_hashed_by: Option<u64>,
+    /// Gas of a tick, instead of what the sim's parameters say.
+    pub tick_gas: Option<u64>,
+    /// What scripts did is merged in the order in which threads happened to be done.
+    pub merged_by: Option<u64>,
 }

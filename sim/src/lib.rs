@@ -107,10 +107,11 @@ mod building;
 mod capsule;
 mod chat;
 mod checked;
-#[cfg(feature = "controls")]
 mod controls;
 mod course;
 mod difference;
+#[cfg(feature = "controls")]
+mod flip;
 mod fork_join;
 mod founding;
 pub mod gas;
@@ -150,9 +151,11 @@ pub use applied::{Applied, Changed, Failure, LogLine, Received, describe};
 pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict, differ, differ_from};
 pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
 #[cfg(feature = "controls")]
-pub use controls::flipped;
+pub use controls::Controls;
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
 pub use difference::{Contents, Difference, Place, difference, first_leaf, first_line, show};
+#[cfg(feature = "controls")]
+pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};
 pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec};
 pub use governance::Governance;

@@ -13,6 +13,7 @@ use metatopia_scripting::{
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
 use crate::{
+    controls::Controls,
     fork_join::{ForkJoin, fork_join},
     gas::SCRIPT_TICK_MAX,
     inbox::Delivery,
@@ -59,10 +60,11 @@ pub(crate) fn run_scripts(
     state: &mut Arc<State>,
     programs: &Programs,
     exec: &dyn ForkJoin,
+    controls: Controls,
 ) -> Vec<Run> {
     let tick = state.clock.tick.plus(1);
     let mut queue = rotation(state, tick).into_iter();
-    let mut left = state.charter.parameters.gas.tick;
+    let mut left = controls.tick_gas.unwrap_or(state.charter.parameters.gas.tick);
     let mut runs = Vec::new();
     loop {
         let wave = usize::try_from(left / SCRIPT_TICK_MAX).unwrap_or(usize::MAX);
@@ -84,7 +86,10 @@ pub(crate) fn run_scripts(
         }
         runs.extend(done);
     }
-    runs.sort_by_key(|run| run.script);
+    match controls.merged_by {
+        None => runs.sort_by_key(|run| run.script),
+        Some(thread) => runs.sort_by_key(|run| rank(&Digest::ZERO, tick, &[thread, run.script.0])),
+    }
     runs
 }
 

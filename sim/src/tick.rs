@@ -13,6 +13,7 @@ use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
 use crate::{
     acts::Post,
     chat::ChatLine,
+    controls::Controls,
     fork_join::ForkJoin,
     inbox::{Delivery, Sender},
     merge::merge,
@@ -34,7 +35,7 @@ pub(crate) struct Ticked {
 /// Steps the world: bodies first, then the scripts that have something to hear.
 pub(crate) fn tick(
     state: &mut Arc<State>,
-    programs: &Programs,
+    (programs, controls): (&Programs, Controls),
     exec: &dyn ForkJoin,
     probe: &mut Probe<'_>,
     posts: Vec<Post>,
@@ -48,7 +49,7 @@ pub(crate) fn tick(
     probe.leave(Stage::Physics, now, world);
     probe.enter(Stage::Scripts);
     deliver(world, programs, now, posts, &touches);
-    let mut runs = run_scripts(state, programs, exec);
+    let mut runs = run_scripts(state, programs, exec, controls);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
     let world = Arc::make_mut(state);

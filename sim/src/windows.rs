@@ -75,6 +75,8 @@ pub struct LaneWindows {
     windows: BTreeMap<LaneKey, Window>,
     /// Lanes by the height after which they are forgotten.
     expiring: BTreeMap<Height, BTreeSet<LaneKey>>,
+    /// May the last sequence be decided once more? Only broken windows say so.
+    pub(crate) open_end: bool,
 }
 
 impl LaneWindows {
@@ -85,7 +87,7 @@ impl LaneWindows {
         for (lane, window) in &windows {
             expiring.entry(window.last_valid).or_default().insert(*lane);
         }
-        Self { height, windows, expiring }
+        Self { height, windows, expiring, open_end: false }
     }
 
     /// The last turn they know.
@@ -167,6 +169,10 @@ impl LaneWindows {
         touched
     }
 
+    fn is_used(&self, window: Window, seq: Seq) -> bool {
+        if self.open_end { window.seq > seq } else { window.seq >= seq }
+    }
+
     fn unlist(&mut self, last_valid: Height, lane: &LaneKey) {
         if let Some(lanes) = self.expiring.get_mut(&last_valid) {
             lanes.remove(lane);
@@ -232,7 +238,9 @@ impl Admission<'_> {
             return Err(ActFault::Replayed(envelope.seq));
         }
         match self.ahead.get(&lane).copied().or_else(|| self.windows.get(&lane)) {
-            Some(window) if window.seq >= envelope.seq => Err(ActFault::Replayed(window.seq)),
+            Some(window) if self.windows.is_used(window, envelope.seq) => {
+                Err(ActFault::Replayed(window.seq))
+            }
             Some(_) => Ok(()),
             None if self.fresh.contains(&lane) => Ok(()),
             None => self.room(envelope.author),

@@ -16,6 +16,7 @@ use crate::{
     acts::{Brought, Court, Faults},
     applied::{Applied, Failure, LogLine, Received, object_of},
     checked::Checked,
+    controls::Controls,
     fork_join::ForkJoin,
     genesis::{Genesis, GenesisError},
     inbox::{Delivery, Sender},
@@ -59,6 +60,7 @@ pub struct World {
     pub(crate) leaves: Leaves,
     pub(crate) tools: Tools,
     faults: Faults,
+    controls: Controls,
 }
 
 impl World {
@@ -89,7 +91,8 @@ impl World {
         let programs = Programs::new(handlers, scripts);
         let leaves = Leaves::of(&mut state);
         let (state, tools) = (Arc::new(state), tools.clone());
-        Ok(Self { state, programs, leaves, tools, faults: Faults::default() })
+        let (faults, controls) = (Faults::default(), Controls::default());
+        Ok(Self { state, programs, leaves, tools, faults, controls })
     }
 
     /// Every script that wants to know is told that the world begins.
@@ -107,6 +110,13 @@ impl World {
     #[doc(hidden)]
     pub fn inject(&mut self, faults: Faults) {
         self.faults = faults;
+    }
+
+    /// From now on it breaks these rules.
+    #[cfg(feature = "controls")]
+    pub fn break_rules(&mut self, controls: Controls) {
+        self.controls = controls;
+        Arc::make_mut(&mut self.state).windows.open_end = controls.lane_off_by_one;
     }
 
     /// What it uses, but does not contain.
@@ -145,7 +155,8 @@ impl World {
         let mut posts = brought.posts;
         for _ in 0..self.state.charter.parameters.ticks_per_turn {
             let posts = core::mem::take(&mut posts);
-            let ticked = tick(&mut self.state, &self.programs, exec, &mut probe, posts);
+            let controls = self.controls;
+            let ticked = tick(&mut self.state, (&self.programs, controls), exec, &mut probe, posts);
             report.add(&self.state, ticked);
         }
         probe.enter(Stage::Leaves);
@@ -181,7 +192,11 @@ impl World {
         recast(state, &mut self.programs);
         state.roster.close(header);
         let ids = turn.body.acts().iter().map(SignedEnvelope::id);
-        state.keep_outcomes(ids.zip(outcomes.iter().copied()).collect());
+        let mut kept: Vec<_> = ids.zip(outcomes.iter().copied()).collect();
+        if let Some(seed) = self.controls.outcomes_hashed_by {
+            kept.sort_by_key(|(act, _)| keyed(seed, act.bytes()));
+        }
+        state.keep_outcomes(kept);
         (outcomes, brought)
     }
 
@@ -254,6 +269,13 @@ impl World {
     pub const fn hashed_bytes(&self) -> u64 {
         self.leaves.hashed_bytes()
     }
+}
+
+/// Where a hash table that was seeded with `seed` would put this.
+fn keyed(seed: u64, bytes: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes()).update(bytes);
+    *hasher.finalize().as_bytes()
 }
 
 /// The programs follow the scripts that began and ended; those that began are told so.

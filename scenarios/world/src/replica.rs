@@ -26,6 +26,6 @@ pub use oracle::{Log, Oracle, Step};
 pub use person::{Deed, Fate, Manner, Person};
 pub use server::{Job, Report, Request, Server, Start, Wake};
 pub use servers::{Mail, Servers, Tamper};
-pub use setting::{Flip, Setting, Slow, Trap};
+pub use setting::{Broken, Flip, Setting, Slow, Trap};
 pub use stage::{Account, Stage};
 pub use stranger::Stranger;

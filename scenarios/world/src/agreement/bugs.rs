@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use metatopia_consensus::Controls;
-use metatopia_oracle::Law;
+use metatopia_oracle::{Fault, Law};
+use metatopia_sim::{Controls as SimControls, gas::SCRIPT_TICK_MAX};
 use metatopia_store::Controls as LogControls;
 
 use super::ambush::Ambush;
@@ -19,6 +20,8 @@ use super::swarm::Swarm;
 use super::villain::Deed;
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;
+use crate::conditions::Conditions;
+use crate::replica;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -33,15 +36,18 @@ pub enum Site {
     Agreement,
     /// In the log on every server's disk.
     Log,
-    /// In the small application that stands in for the sim here.
+    /// In the sim that whole servers run.
+    Sim,
+    /// In the small application that stands in for the sim where only agreement is played.
     Application,
 }
 
 /// What is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Rule {
     Agreement(Controls),
     Log(LogControls),
+    Sim(replica::Broken),
     Application(Flaw),
 }
 
@@ -53,7 +59,30 @@ pub struct Bug {
     /// The law that it must be found by.
     pub law: Law,
     rule: Rule,
-    play: fn(Seed, Broken) -> Outcome,
+    play: fn(Seed, Broken) -> Verdict,
+}
+
+/// What was seen in a world.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Which laws were broken.
+    pub faults: Vec<Fault>,
+    /// Who stopped for good, and why.
+    pub halts: Vec<(usize, String)>,
+}
+
+impl Verdict {
+    /// Whether this law was broken.
+    #[must_use]
+    pub fn shows(&self, law: Law) -> bool {
+        self.faults.iter().any(|fault| fault.law == law)
+    }
+}
+
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        Self { faults: outcome.faults, halts: outcome.halts }
+    }
 }
 
 /// The rule that a world breaks; nothing in a clean world.
@@ -61,6 +90,7 @@ pub struct Bug {
 struct Broken {
     controls: Controls,
     log_controls: LogControls,
+    sim: Option<replica::Broken>,
     flaw: Option<Flaw>,
 }
 
@@ -79,17 +109,19 @@ impl Bug {
         match self.rule {
             Rule::Agreement(_) => Site::Agreement,
             Rule::Log(_) => Site::Log,
+            Rule::Sim(_) => Site::Sim,
             Rule::Application(_) => Site::Application,
         }
     }
 
     /// Plays the world of a seed with the bug.
     #[must_use]
-    pub fn play(&self, seed: Seed) -> Outcome {
+    pub fn play(&self, seed: Seed) -> Verdict {
         let clean = Broken::default();
         let broken = match self.rule {
             Rule::Agreement(controls) => Broken { controls, ..clean },
             Rule::Log(log_controls) => Broken { log_controls, ..clean },
+            Rule::Sim(sim) => Broken { sim: Some(sim), ..clean },
             Rule::Application(flaw) => Broken { flaw: Some(flaw), ..clean },
         };
         (self.play)(seed, broken)
@@ -97,7 +129,7 @@ impl Bug {
 
     /// Plays the same world without it.
     #[must_use]
-    pub fn play_clean(&self, seed: Seed) -> Outcome {
+    pub fn play_clean(&self, seed: Seed) -> Verdict {
         (self.play)(seed, Broken::default())
     }
 
@@ -138,7 +170,7 @@ const CLEAN: Controls = Controls {
     evidence_ignored: false,
 };
 
-const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Outcome) -> Bug {
+const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Verdict) -> Bug {
     Bug { name, law, rule, play }
 }
 
@@ -162,10 +194,10 @@ pub const BUGS: &[Bug] = &[
         in_swarm,
     ),
     bug("certificate-not-served-to-laggards", Law::LateTurn, agreement!(no_help), in_swarm),
-    bug("lane-window-off-by-one", Law::Twice, Rule::Application(Flaw::LaneOffByOne), in_swarm),
-    bug("hash-over-unordered-data", Law::Root, Rule::Application(Flaw::Unordered), in_swarm),
-    bug("limit-per-server", Law::Root, Rule::Application(Flaw::LimitPerServer), in_swarm),
-    bug("merged-in-arrival-order", Law::Root, Rule::Application(Flaw::ArrivalOrder), in_swarm),
+    bug("lane-window-off-by-one", Law::Twice, Rule::Sim(lane_off_by_one), on_the_plaza),
+    bug("hash-over-unordered-data", Law::Root, Rule::Sim(outcomes_in_a_hash_table), on_the_plaza),
+    bug("limit-per-server", Law::Order, Rule::Sim(gas_of_its_own), on_the_plaza),
+    bug("merged-in-arrival-order", Law::Order, Rule::Sim(merged_as_it_came), on_the_plaza),
     bug("snapshot-leaf-missing", Law::Restored, Rule::Application(Flaw::LeafMissing), in_swarm),
     bug("stale-validator-set", Law::Certificate, agreement!(stale_set), in_swarm),
     bug(
@@ -187,22 +219,22 @@ pub const BUGS: &[Bug] = &[
 ];
 
 /// Crashes, lost frames, power losses.
-fn in_storm(seed: Seed, broken: Broken) -> Outcome {
-    broken.in_scenario(stormy("a bug in a storm", seed)).play_and_heal(2 * SECOND, MINUTE)
+fn in_storm(seed: Seed, broken: Broken) -> Verdict {
+    broken.in_scenario(stormy("a bug in a storm", seed)).play_and_heal(2 * SECOND, MINUTE).into()
 }
 
 /// A third of all frames are lost, so that servers decide in different rounds.
-fn in_rain(seed: Seed, broken: Broken) -> Outcome {
+fn in_rain(seed: Seed, broken: Broken) -> Verdict {
     let mut scenario = broken.in_scenario(Scenario::new("a bug in the rain", seed));
     scenario.conditions.links.delay = Span::ms(1, 20);
     scenario.conditions.links.loss_ppm = 330_000;
-    scenario.play(60, 10 * MINUTE)
+    scenario.play(60, 10 * MINUTE).into()
 }
 
 /// The world of the swarm.
-fn in_swarm(seed: Seed, broken: Broken) -> Outcome {
-    let Broken { controls, log_controls, flaw } = broken;
-    Swarm { controls, log_controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome
+fn in_swarm(seed: Seed, broken: Broken) -> Verdict {
+    let Broken { controls, log_controls, flaw, .. } = broken;
+    Swarm { controls, log_controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome.into()
 }
 
 /// Some are locked on a turn of which the others saw no quorum, again and again.
@@ -215,28 +247,28 @@ fn ambushed(seed: Seed) -> Scenario {
     scenario
 }
 
-fn in_ambush(seed: Seed, broken: Broken) -> Outcome {
+fn in_ambush(seed: Seed, broken: Broken) -> Verdict {
     let mut stage = broken.in_scenario(ambushed(seed)).stage();
     stage.run_to_top(30, 12 * SECOND);
     stage.heal();
     stage.go_on(5, MINUTE);
-    stage.finish()
+    stage.finish().into()
 }
 
 /// The same, with servers that die right after a vote.
-fn in_deadly_ambush(seed: Seed, broken: Broken) -> Outcome {
+fn in_deadly_ambush(seed: Seed, broken: Broken) -> Verdict {
     let mut scenario = broken.in_scenario(ambushed(seed));
     scenario.dies_after_vote_ppm = after_votes("a bug", seed).dies_after_vote_ppm * 5;
     let mut stage = scenario.stage();
     stage.run_to_top(30, 12 * SECOND);
     stage.heal();
     stage.go_on(5, MINUTE);
-    stage.finish()
+    stage.finish().into()
 }
 
 /// One clock is an hour behind; two servers are locked on a turn; the fourth dies and stays away.
 /// So the one with the slow clock must take the turn when it is proposed again.
-fn with_a_slow_clock(seed: Seed, broken: Broken) -> Outcome {
+fn with_a_slow_clock(seed: Seed, broken: Broken) -> Verdict {
     let mut scenario = broken.in_scenario(Scenario::new("a bug and a slow clock", seed));
     scenario.turn_length = 50;
     scenario.no_demotion = true;
@@ -253,15 +285,54 @@ fn with_a_slow_clock(seed: Seed, broken: Broken) -> Outcome {
     stage.world.run_until(later);
     stage.heal();
     stage.go_on(5, MINUTE);
-    stage.finish()
+    stage.finish().into()
 }
 
 /// All servers lose power at once, again and again.
-fn after_power_losses(seed: Seed, broken: Broken) -> Outcome {
-    broken.in_scenario(power(seed)).play_and_heal(4 * SECOND, MINUTE)
+fn after_power_losses(seed: Seed, broken: Broken) -> Verdict {
+    broken.in_scenario(power(seed)).play_and_heal(4 * SECOND, MINUTE).into()
 }
 
 /// A liar proposes two turns, and votes for both.
-fn with_two_turns(seed: Seed, broken: Broken) -> Outcome {
-    broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE)
+fn with_two_turns(seed: Seed, broken: Broken) -> Verdict {
+    broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE).into()
+}
+
+fn lane_off_by_one(_: usize) -> SimControls {
+    SimControls { lane_off_by_one: true, ..SimControls::default() }
+}
+
+fn outcomes_in_a_hash_table(seat: usize) -> SimControls {
+    SimControls { outcomes_hashed_by: u64::try_from(seat).ok(), ..SimControls::default() }
+}
+
+/// One server lets a single script run in a tick.
+fn gas_of_its_own(seat: usize) -> SimControls {
+    SimControls { tick_gas: (seat == 1).then_some(SCRIPT_TICK_MAX), ..SimControls::default() }
+}
+
+fn merged_as_it_came(seat: usize) -> SimControls {
+    SimControls { merged_by: u64::try_from(seat).ok(), ..SimControls::default() }
+}
+
+/// Whole servers, people who play, and acts that come late to some servers.
+fn on_the_plaza(seed: Seed, broken: Broken) -> Verdict {
+    let mut setting = replica::Setting::plaza(replica::stories::scheme(seed.number), seed.number);
+    setting.broken = broken.sim;
+    let mut conditions = Conditions::calm(0);
+    conditions.links.delay = Span::ms(1, 20);
+    conditions.links.straggler_ppm = 50_000;
+    conditions.links.straggle = Span::ms(50, 800);
+    let mut stage = replica::Stage::new(setting, conditions);
+    replica::stories::bring_people(&mut stage, 5, 3 * SECOND);
+    let broken = |stage: &replica::Stage| !stage.world.cluster.oracle.faults().is_empty();
+    let faults = if stage.run_till(3 * SECOND, broken) {
+        // What comes after the first law that is broken says little.
+        stage.world.cluster.oracle.faults().to_vec()
+    } else {
+        stage.finish(10 * SECOND).faults
+    };
+    let halted = faults.iter().filter(|fault| fault.law == Law::Halted);
+    let halts = halted.filter_map(|fault| Some((fault.seat?, fault.what.clone()))).collect();
+    Verdict { faults, halts }
 }

@@ -115,13 +115,11 @@ impl Ledger {
 
     /// A client's act waits to be proposed.
     pub fn submit(&mut self, act: SignedEnvelope) {
-        self.flaws.note_arrival(act.id());
         self.waiting.push(act);
     }
 
     fn lanes_after_decided(&self) -> Lanes<'_> {
-        let open_end = self.flaws.lane_is_open_at_its_end();
-        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new(), open_end };
+        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new() };
         for turn in &self.decided {
             lanes.use_up(turn);
         }
@@ -140,16 +138,13 @@ impl Ledger {
         state.roots.retain(|height, _| height.plus(ROOTS_KEPT) >= turn.header.height);
         let mut outcomes = vec![];
         let mut changes = 0;
-        for (number, act) in turn.body.acts().iter().enumerate() {
+        for act in turn.body.acts() {
             state.use_up(act);
-            if self.flaws.leaves_out(number) {
-                continue;
-            }
             outcomes.push(carry_out(state, self.admin, act, &mut changes));
         }
         state.roster.close(&self.flaws.closing(&turn.header));
         state.height = turn.header.height;
-        let stain = self.flaws.stain(state.height, turn.body.acts());
+        let stain = self.flaws.stain(state.height);
         let story = wire::encode(&(state.history, turn.id(), outcomes, stain));
         state.history = Digest::of("metatopia ledger v1", &story);
         let (height, root) = (state.height, state.root());
@@ -211,15 +206,12 @@ impl Host for Ledger {
 struct Lanes<'a> {
     before: &'a BTreeMap<(PublicKey, Lane), Seq>,
     since: BTreeMap<(PublicKey, Lane), Seq>,
-    /// The last sequence number may be used once more; only a flaw says so.
-    open_end: bool,
 }
 
 impl Lanes<'_> {
     fn has_used(&self, act: &SignedEnvelope) -> bool {
         let lane = (act.envelope.author, act.envelope.lane);
-        let last = self.before.get(&lane).max(self.since.get(&lane));
-        last > Some(&act.envelope.seq) || (last == Some(&act.envelope.seq) && !self.open_end)
+        self.before.get(&lane).max(self.since.get(&lane)) >= Some(&act.envelope.seq)
     }
 
     fn use_up(&mut self, turn: &Turn) {

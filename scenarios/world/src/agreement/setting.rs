@@ -55,14 +55,6 @@ pub enum Flaw {
     },
     /// Every act is fine, on all servers.
     AcceptsEverything,
-    /// The last sequence number of a lane may be used once more.
-    LaneOffByOne,
-    /// The state depends on an order that differs from process to process.
-    Unordered,
-    /// One server carries out fewer acts of a turn than the others.
-    LimitPerServer,
-    /// What a turn does depends on the order in which its acts came here.
-    ArrivalOrder,
     /// A state that is written down lacks a part.
     LeafMissing,
     /// Who missed its turn to propose is found by the round of a certificate, not of the header.

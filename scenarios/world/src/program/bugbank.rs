@@ -105,6 +105,7 @@ fn look_for(bug: &Bug, budget: u64) -> Found {
     let site = match bug.site() {
         Site::Agreement => "agreement",
         Site::Log => "log",
+        Site::Sim => "sim",
         Site::Application => "application",
     };
     let (bug, law, found) = (bug.name, bug.law.name(), first.is_some());

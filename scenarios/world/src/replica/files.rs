@@ -61,7 +61,8 @@ impl Files {
         let mut mirror = disk.clone();
         let writer = recover(&mut mirror, sim).map_err(|e| e.to_string())?.writer;
         let writer = writer.with_segment_bytes(SEGMENT_BYTES);
-        let (base, world) = start_from(setting, &mirror)?;
+        let (base, mut world) = start_from(setting, &mirror)?;
+        setting.break_rules(seat, &mut world);
         let records = records_after(writer.index(), &mirror, base.height);
         let records = records.map_err(|e| e.to_string())?;
         Ok(Found { files: Self { writer, mirror }, base, world, records })

@@ -328,7 +328,8 @@ impl Server {
 
     /// Goes on with a state that was fetched, by another replica, as the node does.
     fn replace(&mut self, now: Now, replacement: Replacement) {
-        let Replacement { base, world, note, .. } = replacement;
+        let Replacement { base, mut world, note, .. } = replacement;
+        self.setting.break_rules(self.seat, &mut world);
         let (height, root) = (world.height(), world.root());
         let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
         let changes = self.files.only_snapshot(&snapshot);
@@ -399,6 +400,7 @@ impl Server {
     }
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
+        self.setting.break_rules(self.seat, &mut world);
         let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;

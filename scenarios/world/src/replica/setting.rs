@@ -9,7 +9,7 @@ use metatopia_consensus::{self as consensus, Base, Patience};
 use metatopia_oracle::Founding;
 use metatopia_replica::{BEHIND_TURNS, Config};
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{Applied, ENGINE, Faults, Genesis, Serial, Tools, World};
+use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
 use metatopia_types::{
     Contact, Digest, Envelope, Height, Millis, PublicKey, Sign, SimId, Turn, Verify,
     limits::TICKS_PER_SECOND, wire,
@@ -47,6 +47,9 @@ pub struct Flip {
     pub lasting: bool,
 }
 
+/// Which rules the world of the server in a seat breaks.
+pub type Broken = fn(usize) -> Controls;
+
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
     /// What all dice are thrown from.
@@ -73,6 +76,8 @@ pub struct Setting {
     pub slow: Option<Slow>,
     /// Bits that flip.
     pub flips: Vec<Flip>,
+    /// Rules that worlds break.
+    pub broken: Option<Broken>,
     genesis: Genesis,
     encoded: Arc<Vec<u8>>,
     beginning: World,
@@ -120,6 +125,7 @@ impl Setting {
             trap: None,
             slow: None,
             flips: Vec::new(),
+            broken: None,
             encoded: Arc::new(genesis.encode()),
             genesis,
             beginning,
@@ -234,6 +240,13 @@ impl Setting {
             behind_turns: self.behind_turns,
             heals: Vec::new(),
             seed: Digest::of("metatopia simulated life v1", &life).0,
+        }
+    }
+
+    /// The world of the server in `seat` breaks the rules that it is to break.
+    pub(crate) fn break_rules(&self, seat: usize, world: &mut World) {
+        if let Some(broken) = self.broken {
+            world.break_rules(broken(seat));
         }
     }
 
