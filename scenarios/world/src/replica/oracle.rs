@@ -272,8 +272,7 @@ impl Oracle {
         logs: &[Log],
     ) -> BTreeMap<ActId, Entry> {
         let decisions = |log: &Log| {
-            let decisions = log.decisions.iter();
-            decisions.map(|decision| (decision.height(), Arc::new(decision.clone()))).collect()
+            log.end().map(|decision| (decision.height(), Arc::new(decision.clone()))).collect()
         };
         let all = logs.iter().map(|log| (log.seat, decisions(log))).collect();
         self.laws.close(at, &all);
@@ -355,6 +354,12 @@ fn wrong_header(
 }
 
 impl Log {
+    /// What it holds up to its end without a gap.
+    pub(crate) fn end(&self) -> impl Iterator<Item = &Decision> {
+        let gap = self.jumps.last().copied().unwrap_or_default();
+        self.decisions.iter().chain(&self.later).filter(move |decision| decision.height() > gap)
+    }
+
     /// Reads the log of the server in `seat`.
     ///
     /// # Errors

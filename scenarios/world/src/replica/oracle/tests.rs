@@ -125,13 +125,34 @@ fn frames_for_servers_are_frames() {
     assert_eq!(broken(&oracle), [Law::Proof]);
 }
 
+/// That a turn of this height is decided, without a signature.
+fn decided(setting: &Setting, height: u64) -> Decision {
+    let mut turn = turn(setting);
+    turn.header.height = Height(height);
+    let (height, header, round) = (Height(height), turn.id(), Round(0));
+    let certificate = Certificate { height, header, round, signatures: Vec::new() };
+    Decision { certificate, turn: Arc::new(turn) }
+}
+
+#[test]
+fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap() {
+    let setting = setting();
+    let list = |heights: &[u64]| heights.iter().map(|height| decided(&setting, *height)).collect();
+    let end = |later: &[u64], jumps: &[u64]| {
+        let jumps = jumps.iter().copied().map(Height).collect();
+        let log = Log { seat: 0, decisions: list(&[1, 2]), later: list(later), jumps };
+        log.end().map(|decision| decision.height().0).collect::<Vec<u64>>()
+    };
+
+    assert_eq!(end(&[], &[]), [1, 2]);
+    assert_eq!(end(&[6, 7], &[5]), [6, 7]);
+    assert_eq!(end(&[6, 9], &[5, 8]), [9]);
+}
+
 #[test]
 fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
     let setting = setting();
-    let turn = turn(&setting);
-    let (height, header, round) = (Height(1), turn.id(), Round(0));
-    let certificate = Certificate { height, header, round, signatures: Vec::new() };
-    let decision = Decision { certificate, turn: Arc::new(turn) };
+    let decision = decided(&setting, 1);
     let mut oracle = Oracle::new(&setting, &[]);
 
     let (later, jumps) = (Vec::new(), Vec::new());
