@@ -201,7 +201,8 @@ impl Core {
             | Record::Applied { .. }
             | Record::Voice
             | Record::Silence
-            | Record::Healed { .. } => {}
+            | Record::Healed { .. }
+            | Record::Recovered(_) => {}
         }
     }
 

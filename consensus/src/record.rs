@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Certificate, HeaderId, Height, Proposal, PublicKey, Root, Round, Signed, Turn, ValidatorSet,
-    Vote, wire,
+    Certificate, HeaderId, Height, Proposal, PublicKey, Root, Round, Signed, SignedRecovery, Turn,
+    ValidatorSet, Vote, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,10 @@ pub enum Record {
         /// The first of them.
         from: Height,
     },
+    /// More than two thirds of the voting power signed which state holds after a turn that no root
+    /// had a quorum for. What was noted so far of the states from the turn before it on is void; the
+    /// right ones follow.
+    Recovered(Box<SignedRecovery>),
 }
 
 /// A turn that was judged, as the core of agreement is told.
@@ -107,6 +111,7 @@ impl Record {
             Self::Polka(polka) => polka.height,
             Self::Decided(certificate) => certificate.height,
             Self::Applied { height, .. } | Self::Healed { from: height } => *height,
+            Self::Recovered(signed) => signed.recovery.height,
             Self::Voice | Self::Silence => return None,
         })
     }

@@ -21,13 +21,16 @@ mod log;
 mod node;
 mod order;
 mod receipt;
+mod recover;
 mod replay;
 mod say;
 mod script;
 mod session;
 mod sources;
+mod standing;
 mod status;
 mod up;
+mod world;
 
 use std::{future::Future, process::ExitCode};
 
@@ -110,6 +113,16 @@ enum Command {
         #[command(subcommand)]
         command: evidence::EvidenceCommand,
     },
+    /// Agree by hand which state a stalled sim goes on from; for its servers' operators.
+    Recover {
+        #[command(subcommand)]
+        command: recover::RecoverCommand,
+    },
+    /// Carry on a world whose servers are gone for good, and check one that does.
+    World {
+        #[command(subcommand)]
+        command: world::WorldCommand,
+    },
     /// In which order a script got its events.
     Order {
         #[command(subcommand)]
@@ -183,6 +196,8 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Bisect(args) => bisect::run(&args, console),
         Command::Capsule { command } => capsule::run(command, console),
         Command::Evidence { command } => evidence::run(command, console),
+        Command::Recover { command } => recover::run(command, console),
+        Command::World { command } => world::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Script { command } => match command {
             script::ScriptCommand::Check(args) => script::check(&args, console),

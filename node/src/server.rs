@@ -32,6 +32,7 @@ use crate::{
     config::{Peer, Settings},
     disk::{OpenDiskError, RealDisk},
     driver::{Driver, DriverError, QUERIES_MAX},
+    founding::FoundingError,
     gateway::{self, Door, GatewayLimits},
     heals::HealFile,
     http::{self, Allowed, Origin, Session, SourceOffer, in_url},
@@ -60,6 +61,14 @@ pub enum ServerError {
         path: PathBuf,
         /// What is wrong with it.
         source: Box<GenesisError>,
+    },
+    /// The sim's first state cannot be made.
+    #[error("genesis {}: {source}", path.display())]
+    Founding {
+        /// The genesis.
+        path: PathBuf,
+        /// Why.
+        source: Box<FoundingError>,
     },
     /// A key cannot be used.
     #[error(transparent)]
@@ -255,6 +264,7 @@ fn session(
     Arc::new(Session {
         sim: genesis.id(),
         name: genesis.name.clone(),
+        parent: genesis.parent.as_ref().map(http::Parent::from),
         server,
         quic,
         announced_quic: settings.announce_quic.as_ref().map(ToString::to_string),

@@ -67,6 +67,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         licence: "AGPL-3.0-or-later".into(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".into(),
+        parent: None,
     };
     let file = folder.join("genesis");
     fs::write(&file, genesis.encode()).expect("the genesis");

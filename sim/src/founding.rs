@@ -1,4 +1,5 @@
-//! The first state of a world, from its genesis.
+//! The first state of a world: from its genesis, or from the last state of the sim that it
+//! carries on.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -31,6 +32,43 @@ impl State {
         for (object, spec) in genesis.objects.iter().enumerate() {
             place(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
         }
+        Ok(state)
+    }
+
+    /// The state of a successor before its first turn: what belongs to the place as the parent's
+    /// last turn left it, under new servers and new admins.
+    ///
+    /// Ticks go on, because timers, leases and gas are counted in them, and governance time does,
+    /// because players are told apart by it. Heights and time begin anew: lane windows, outcomes and
+    /// roots are of the parent's turns, and no act for the parent can be decided here, as it names
+    /// its sim. Founding counts as an admin's login.
+    ///
+    /// # Errors
+    /// When the genesis is not one of a successor of that sim.
+    pub(crate) fn succeed(genesis: &Genesis, parent: &Self) -> Result<Self, GenesisError> {
+        let (old, fresh) = (&parent.charter, empty(genesis, BTreeMap::new())?);
+        let kept = [
+            ("parameters", genesis.parameters == old.parameters),
+            ("licence", genesis.licence == old.licence),
+            ("licence of assets", genesis.asset_licence == old.asset_licence),
+        ];
+        if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
+            return Err(GenesisError::NotKept(what));
+        }
+        let time = parent.governance.time;
+        let Clock { height, time: began, seed, .. } = fresh.clock;
+        let mut state = Self {
+            charter: Charter { lands: old.lands.clone(), ..fresh.charter },
+            clock: Clock { height, time: began, seed, ..parent.clock },
+            governance: Governance { time, admin_login: time, ..fresh.governance },
+            roster: fresh.roster,
+            roots: fresh.roots,
+            windows: fresh.windows,
+            windows_touched: fresh.windows_touched,
+            outcomes: fresh.outcomes,
+            ..parent.clone()
+        };
+        state.touch_all();
         Ok(state)
     }
 }

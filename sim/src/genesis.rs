@@ -7,8 +7,8 @@ use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    AssetLicence, Contact, Digest, Look, PackageId, PublicKey, SimId, limits::CONTACT_BYTES_MAX,
-    wire,
+    AssetLicence, Contact, Digest, Height, Look, PackageId, PublicKey, Root, SimId, Validator,
+    ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,24 @@ pub struct Genesis {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
+    /// The sim that it carries on, if it is a successor. Packages, objects and lands come with that
+    /// one's state then, and none of them is listed here.
+    #[serde(skip)]
+    pub parent: Option<Parent>,
+}
+
+/// The sim that a successor carries on: its servers are gone for good, and somebody kept its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// Which sim.
+    pub sim: SimId,
+    /// The last of its turns that counts.
+    pub height: Height,
+    /// The root of its state after that turn, with which the successor begins.
+    pub root: Root,
+    /// What shows that its servers signed for this root, for whoever knows how they agreed. It is
+    /// opaque here; empty if there is none.
+    pub proof: Vec<u8>,
 }
 
 /// An object at the beginning.
@@ -157,7 +175,7 @@ pub enum GenesisError {
     },
     /// The validators are no set.
     #[error(transparent)]
-    Validators(#[from] metatopia_types::ValidatorSetError),
+    Validators(#[from] ValidatorSetError),
     /// A package breaks a rule.
     #[error("package {id}: {error}")]
     Package {
@@ -216,10 +234,43 @@ pub enum GenesisError {
         /// Why.
         error: InsertError,
     },
+    /// It is a successor, so the state that it begins with is that of its parent.
+    #[error("the sim carries on sim {parent}: it begins with that one's state after turn {height}")]
+    NeedsState {
+        /// Whose state.
+        parent: SimId,
+        /// After which turn.
+        height: Height,
+    },
+    /// It is no successor.
+    #[error("the sim carries on no other")]
+    NoParent,
+    /// A successor lists what comes with its parent's state.
+    #[error("a successor lists no {0} of its own: they come with its parent's state")]
+    NotCarried(&'static str),
+    /// A successor has other rules or another licence than its parent.
+    #[error("a successor keeps its parent's {0}")]
+    NotKept(&'static str),
+    /// The state is not the one that the successor begins with.
+    #[error(
+        "this is the state of sim {sim} after turn {height} with root {root}, not its parent's"
+    )]
+    OtherState {
+        /// Whose it is.
+        sim: SimId,
+        /// After which turn.
+        height: Height,
+        /// Its root.
+        root: Root,
+    },
     /// The bytes are no genesis.
     #[error("genesis: {0}")]
     Decode(#[from] wire::DecodeError),
 }
+
+/// What a successor's encoding begins with. A sim's name is never empty, so that no other genesis
+/// begins with it.
+const SUCCESSOR: &str = "";
 
 impl Genesis {
     /// The sim's id: the digest of the canonical encoding.
@@ -231,7 +282,10 @@ impl Genesis {
     /// The canonical encoding.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        wire::encode(self)
+        match &self.parent {
+            Some(parent) => wire::encode(&(SUCCESSOR, parent, self)),
+            None => wire::encode(self),
+        }
     }
 
     /// Decodes what [`Genesis::encode`] made. Rules are checked by
@@ -240,7 +294,20 @@ impl Genesis {
     /// # Errors
     /// When the bytes are no canonical encoding, or too many.
     pub fn decode(bytes: &[u8]) -> Result<Self, GenesisError> {
-        Ok(wire::decode(bytes, GENESIS_BYTES_MAX)?)
+        if !bytes.starts_with(&wire::encode(SUCCESSOR)) {
+            return Ok(wire::decode(bytes, GENESIS_BYTES_MAX)?);
+        }
+        let (_, parent, own): (String, Parent, Self) = wire::decode(bytes, GENESIS_BYTES_MAX)?;
+        Ok(Self { parent: Some(parent), ..own })
+    }
+
+    /// Who votes first.
+    ///
+    /// # Errors
+    /// When the validators are no set.
+    pub fn first_validators(&self) -> Result<ValidatorSet, ValidatorSetError> {
+        let member = |key: &PublicKey| Validator { key: *key, power: 1 };
+        ValidatorSet::new(self.validators.keys().map(member).collect(), |_| true)
     }
 
     /// Checks everything but bodies and source, which are checked when the world is built.
@@ -267,6 +334,16 @@ impl Genesis {
             for part in [&contact.peer_id, &contact.address] {
                 let fine = part.len() <= CONTACT_BYTES_MAX && is_line(part);
                 text(&format!("the contact of validator {key}"), fine)?;
+            }
+        }
+        if self.parent.is_some() {
+            let own = [
+                ("packages", self.packages.is_empty()),
+                ("objects", self.objects.is_empty()),
+                ("lands", self.lands.is_empty()),
+            ];
+            if let Some((what, _)) = own.into_iter().find(|(_, none)| !none) {
+                return Err(GenesisError::NotCarried(what));
             }
         }
         self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))

@@ -4,7 +4,8 @@
 //! *which* turns are agreed on; it says what they do. Two worlds that applied the same turns are
 //! equal bit by bit, whatever machine they are on and whoever ran their scripts.
 //!
-//! * A [`World`] begins with a [`Genesis`] and [applies](World::apply) turn after turn. That always
+//! * A [`World`] begins with a [`Genesis`], or [carries on](World::succeed) a sim whose servers are
+//!   gone, and [applies](World::apply) turn after turn. That always
 //!   succeeds: an act, a call of a script or a step of physics that fails, even by a panic, has
 //!   changed nothing, and is the same failed outcome on every server.
 //! * [`judge_turn`] and [`LaneWindows`] say which turns may be decided at all: a pure function of
@@ -71,6 +72,7 @@
 //!     lands: Vec::new(),
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
+//!     parent: None,
 //! };
 //! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
 //!
@@ -157,7 +159,7 @@ pub use difference::{Contents, Difference, Place, difference, first_leaf, first_
 #[cfg(feature = "controls")]
 pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};
-pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, ScriptSpec};
+pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec};
 pub use governance::Governance;
 pub use history::{Back, Deed, History, Lost};
 pub use inbox::{Delivery, Inbox, Sender, group_key};

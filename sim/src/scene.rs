@@ -10,7 +10,7 @@ use metatopia_types::{
 
 use crate::{
     chat::ChatIndex, governance::Governance, history::History, land::Land, leaves::outcomes_key,
-    parameters::Parameters, players::Player, world::World,
+    parameters::Parameters, players::Player, state::Charter, world::World,
 };
 
 /// Ticks for which a gesture is shown: two seconds.
@@ -194,6 +194,12 @@ impl World {
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.state.charter.parameters
+    }
+
+    /// Its rules, lands and licences.
+    #[must_use]
+    pub fn charter(&self) -> &Charter {
+        &self.state.charter
     }
 
     /// What the sim is called.

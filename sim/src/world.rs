@@ -18,7 +18,7 @@ use crate::{
     checked::Checked,
     controls::Controls,
     fork_join::ForkJoin,
-    genesis::{Genesis, GenesisError},
+    genesis::{Genesis, GenesisError, Parent},
     inbox::{Delivery, Sender},
     leaves::Leaves,
     programs::Programs,
@@ -67,11 +67,30 @@ impl World {
     /// The world at height 0.
     ///
     /// # Errors
-    /// When the genesis breaks a rule; says which.
+    /// When the genesis breaks a rule; says which. [`GenesisError::NeedsState`] for a successor, see
+    /// [`World::succeed`].
     pub fn genesis(genesis: &Genesis, tools: &Tools) -> Result<Self, GenesisError> {
+        if let Some(Parent { sim, height, .. }) = &genesis.parent {
+            return Err(GenesisError::NeedsState { parent: *sim, height: *height });
+        }
         let mut world = Self::assemble(State::found(genesis)?, tools)?;
         world.start_scripts();
         Ok(world)
+    }
+
+    /// The world at height 0 of a successor, from the last state of the sim that it carries on. All
+    /// that belongs to the place is as it was; servers and admins are the genesis' own.
+    ///
+    /// # Errors
+    /// When the genesis breaks a rule, or the state is not the one that it names.
+    pub fn succeed(genesis: &Genesis, parent: &Self, tools: &Tools) -> Result<Self, GenesisError> {
+        genesis.check()?;
+        let named = genesis.parent.as_ref().ok_or(GenesisError::NoParent)?;
+        let (sim, height, root) = (parent.sim(), parent.height(), parent.root());
+        if (sim, height, root) != (named.sim, named.height, named.root) {
+            return Err(GenesisError::OtherState { sim, height, root });
+        }
+        Self::assemble(State::succeed(genesis, &parent.state)?, tools)
     }
 
     /// Puts programs and leaves around a state.

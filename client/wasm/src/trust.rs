@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_client::LightClient;
 use metatopia_sim::Genesis;
-use metatopia_types::{Ed25519, Height, SimId, Validator, ValidatorSet};
+use metatopia_types::{Ed25519, Height, SimId};
 
 use crate::Fault;
 
@@ -28,10 +28,7 @@ impl Trust {
             let text = format_args!("the genesis is that of sim {}", genesis.id());
             return Err(Fault::new("other_genesis", text));
         }
-        let member = |key: &_| Validator { key: *key, power: 1 };
-        let members = genesis.validators.keys().map(member).collect();
-        let set =
-            ValidatorSet::new(members, |_| true).map_err(|error| Fault::new("genesis", error))?;
+        let set = genesis.first_validators().map_err(|error| Fault::new("genesis", error))?;
         let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
         Ok(Self { genesis: Arc::new(genesis), light })
     }

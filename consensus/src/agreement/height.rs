@@ -187,7 +187,8 @@ impl Agreement {
             | Record::Applied { .. }
             | Record::Voice
             | Record::Silence
-            | Record::Healed { .. } => unreachable!("not a record of the core"),
+            | Record::Healed { .. }
+            | Record::Recovered(_) => unreachable!("not a record of the core"),
         }
     }
 

@@ -21,6 +21,11 @@ use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
 use crate::{Applied, Base, Config, Decision, Host, Message, Record, To};
 
+/// Does it say what the state machine came to?
+const fn is_of_states(record: &Record) -> bool {
+    matches!(record, Record::Applied { .. } | Record::Healed { .. } | Record::Recovered(_))
+}
+
 impl Agreement {
     /// Starts from `base` and what the log holds after it, in the order it was written; records of
     /// heights up to the base are skipped. All of them are durable. Decided turns come out again, so
@@ -128,7 +133,7 @@ impl Agreement {
         // The states of the last decided heights may be applied after the base.
         if let Some(height) = record.height()
             && height <= tip
-            && !matches!(record, Record::Applied { .. } | Record::Healed { .. })
+            && !is_of_states(&record)
         {
             return Ok(());
         }
@@ -168,6 +173,9 @@ impl Agreement {
                 self.promises.insert(height, promise);
             }
             Record::Healed { from } => self.forget_states(from),
+            Record::Recovered(signed) => {
+                self.forget_states(signed.recovery.height.minus(1).unwrap_or_default());
+            }
             Record::Voice => self.voice = true,
             Record::Silence => self.voice = false,
             record => {

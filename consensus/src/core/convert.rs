@@ -273,6 +273,7 @@ pub(crate) fn to_input(record: &Record) -> Option<Input<Ctx>> {
         | Record::Applied { .. }
         | Record::Voice
         | Record::Silence
-        | Record::Healed { .. } => return None,
+        | Record::Healed { .. }
+        | Record::Recovered(_) => return None,
     })
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metatopia_types::{
-    Digest, Evidence, HeaderId, Height, Proposal, PublicKey, Root, Round, Signed, Vote, VoteKind,
+    Digest, Evidence, HeaderId, Height, Proposal, PublicKey, Recovery, Root, Round, Signed,
+    SignedRecovery, Vote, VoteKind,
 };
 
 use super::cluster::{Cluster, TURN};
@@ -251,12 +252,24 @@ fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
     assert_eq!(said[..2], [Record::Healed { from: Height(1) }, notes[0].clone()]);
     assert!(agreement.deadline().is_some());
 
-    // And after a restart as well.
-    log.push(Record::Healed { from: Height(1) });
-    log.extend(notes);
-    let (agreement, halt) = opened_again(&cluster, log, right);
-    assert_eq!(halt, None);
-    assert!(agreement.deadline().is_some());
+    // And after a restart as well; so it is if operators recovered it.
+    let recovery = Recovery {
+        sim: sim(),
+        engine: 1,
+        number: 1,
+        height: Height(1),
+        header: HeaderId::default(),
+        roots: [Root::default(), right],
+    };
+    let signed = Box::new(SignedRecovery::new(recovery));
+    for record in [Record::Healed { from: Height(1) }, Record::Recovered(signed)] {
+        let mut log = log.clone();
+        log.push(record);
+        log.extend(notes.clone());
+        let (agreement, halt) = opened_again(&cluster, log, right);
+        assert_eq!(halt, None);
+        assert!(agreement.deadline().is_some());
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Certificate, Digest, HeaderId, Height, Millis, Proposal, Root, Round, Sign, Turn, Vote,
-    VoteKind,
+    Body, Certificate, Digest, HeaderId, Height, Millis, Proposal, Recovery, Root, Round, Sign,
+    SignedRecovery, Turn, Vote, VoteKind,
 };
 
 use super::keys::{Key, header, key, set, sim};
@@ -88,6 +88,20 @@ fn messages() -> Vec<Message> {
     ]
 }
 
+fn recovery() -> SignedRecovery {
+    let recovery = Recovery {
+        sim: sim(),
+        engine: 2,
+        number: 1,
+        height: Height(5),
+        header: turn().id(),
+        roots: [Root(Digest([3; 32])), Root(Digest([4; 32]))],
+    };
+    let mut signed = SignedRecovery::new(recovery);
+    (0..3).for_each(|n| signed.sign(&Key(key(n))));
+    signed
+}
+
 fn records() -> Vec<Record> {
     vec![
         Record::Turn(Arc::new(turn())),
@@ -114,6 +128,7 @@ fn records() -> Vec<Record> {
         Record::Voice,
         Record::Silence,
         Record::Healed { from: Height(5) },
+        Record::Recovered(Box::new(recovery())),
     ]
 }
 
@@ -157,6 +172,7 @@ fn every_record_has_its_golden_form() {
         (1, "7219aa1099ced744"),
         (1, "295192ea1ec8566d"),
         (2, "b9bbeb6698c74924"),
+        (421, "51ede08e3ec60a3d"),
     ];
     assert_eq!(found, golden.map(|(len, hash)| (len, hash.to_owned())));
 }

@@ -147,7 +147,7 @@ pub fn records_after(
     let mut records = Vec::new();
     for payload in payloads_after(index, disk, base.plus(1))? {
         let record = Record::decode(&payload?)?;
-        let lasts = matches!(record, Record::Healed { .. });
+        let lasts = matches!(record, Record::Healed { .. } | Record::Recovered(_));
         if lasts || record.height().is_none_or(|height| height > base) {
             records.push(record);
         }

@@ -9,8 +9,9 @@ use metatopia_store::{
     get_blob, load_snapshot, memory::MemoryDisk, put_blob, put_snapshot, read_identity, survey,
 };
 use metatopia_types::{
-    Blob, BlobId, Body, Certificate, Digest, Header, Height, Millis, Proposal, PublicKey, Root,
-    Round, Sign, Signature, SigningKey, SimId, Turn, ValidatorSet, Vote, VoteKind,
+    Blob, BlobId, Body, Certificate, Digest, Header, Height, Millis, Proposal, PublicKey, Recovery,
+    Root, Round, Sign, Signature, SignedRecovery, SigningKey, SimId, Turn, ValidatorSet, Vote,
+    VoteKind,
 };
 
 const LOG_BYTES: u64 = 32 << 10;
@@ -72,6 +73,8 @@ fn records(at: u64) -> Vec<Record> {
         valid: true,
         certified: false,
     };
+    let (roots, number, engine) = ([Root::default(); 2], 1, 2);
+    let recovery = Recovery { sim: SimId(Digest::ZERO), engine, number, height, header, roots };
     vec![
         Record::Turn(Arc::new(turn)),
         Record::Proposal(proposal.clone()),
@@ -86,6 +89,7 @@ fn records(at: u64) -> Vec<Record> {
         Record::Voice,
         Record::Silence,
         Record::Healed { from: height },
+        Record::Recovered(Box::new(SignedRecovery::new(recovery))),
     ]
 }
 
@@ -104,10 +108,11 @@ const fn kind(record: &Record) -> u32 {
         Record::Voice => 9,
         Record::Silence => 10,
         Record::Healed { .. } => 11,
+        Record::Recovered(_) => 12,
     }
 }
 
-const KINDS: u32 = 12;
+const KINDS: u32 = 13;
 
 /// A record's file, its bytes in that file, and how many come before it.
 struct Place {

@@ -68,6 +68,9 @@ struct Verdict {
     torn_bytes: u64,
     /// How often the server found its own state wrong, and healed: no harm to the log.
     heals: u64,
+    /// The turns after which it went on from a state that more than two thirds of the voting power
+    /// signed for in a recovery.
+    recoveries: Vec<u64>,
     error: Option<String>,
 }
 
@@ -92,6 +95,9 @@ impl fmt::Display for Verdict {
         }
         if self.heals > 0 {
             write!(f, "; it healed {} times from a wrong state", self.heals)?;
+        }
+        for height in &self.recoveries {
+            write!(f, "; after turn {height} it was recovered, as operators signed")?;
         }
         if self.torn_bytes > 0 {
             write!(f, ", and {} bytes that a crash tore", self.torn_bytes)?;
@@ -174,6 +180,7 @@ fn verdict(dir: &Path, checked: &Checked) -> Verdict {
         records: checked.records,
         torn_bytes: checked.torn_bytes,
         heals: checked.heals,
+        recoveries: checked.recoveries.iter().map(|height| height.0).collect(),
         error: checked.wrong.clone(),
     }
 }

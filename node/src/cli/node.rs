@@ -19,6 +19,7 @@ use tracing_subscriber::EnvFilter;
 use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
     config::{self, ConfigError, Layer, LogLevel, Settings},
+    founding::{FoundingError, SnapshotFileError},
     server::{self, ServerError},
 };
 
@@ -123,6 +124,37 @@ impl From<ConfigError> for Failure {
     }
 }
 
+/// The code for a first state that cannot be made.
+fn founding_exit(error: &FoundingError) -> Exit {
+    match error {
+        FoundingError::Genesis(_) => Exit::Usage,
+        FoundingError::Missing { .. } => Exit::NotFound,
+        FoundingError::Snapshot(_) => Exit::Unverified,
+    }
+}
+
+impl From<FoundingError> for Failure {
+    fn from(error: FoundingError) -> Self {
+        match error {
+            FoundingError::Snapshot(error) => error.into(),
+            error => Self::new(founding_exit(&error), error.to_string()),
+        }
+    }
+}
+
+impl From<SnapshotFileError> for Failure {
+    fn from(error: SnapshotFileError) -> Self {
+        let exit = match &error {
+            SnapshotFileError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Exit::NotFound
+            }
+            SnapshotFileError::Read { .. } => Exit::Failed,
+            SnapshotFileError::File { .. } | SnapshotFileError::State { .. } => Exit::Unverified,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
 impl From<ServerError> for Failure {
     fn from(error: ServerError) -> Self {
         let message = error.to_string();
@@ -132,6 +164,7 @@ impl From<ServerError> for Failure {
                 Exit::NotFound
             }
             ServerError::Genesis { .. } => Exit::Usage,
+            ServerError::Founding { ref source, .. } => founding_exit(source),
             ServerError::Store { ref source, .. } if matches!(**source, OpenError::Identity(_)) => {
                 Exit::Usage
             }

@@ -89,6 +89,10 @@ impl fmt::Display for Status {
             None => "running",
         };
         writeln!(f, "server      {}", self.server)?;
+        let parent = self.more.get("parent").and_then(|parent| parent.get("sim"));
+        if let Some(parent) = parent.and_then(|sim| sim.as_str()) {
+            writeln!(f, "carries on  sim {parent}")?;
+        }
         writeln!(f, "state       {state}")?;
         writeln!(f, "height      {}", self.height)?;
         writeln!(f, "tick        {}", self.tick)?;
@@ -118,8 +122,10 @@ pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failur
     }
     if status.stalled {
         let message = format!("{} has decided nothing lately: it is stalled", args.node);
-        return Err(Failure::new(Exit::Diverged, message)
-            .hint("see whether more than two thirds of the servers live"));
+        return Err(Failure::new(Exit::Diverged, message).hint(
+            "see whether more than two thirds of the servers live; if they do, and disagree, \
+                 see `metatopia recover --help`",
+        ));
     }
     Ok(())
 }

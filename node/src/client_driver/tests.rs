@@ -59,6 +59,7 @@ impl Fake {
         let (gateway, mut events) =
             gateway::start(door, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
         let session = node_http::Session {
+            parent: None,
             sim,
             name: "fake".to_owned(),
             server: server().public(),

@@ -8,10 +8,7 @@ use metatopia_protocol::{
     encode_client,
 };
 use metatopia_sim::{Genesis, GenesisError};
-use metatopia_types::{
-    Ed25519, Height, SigningKey, SimId, Validator, ValidatorSet, ValidatorSetError,
-    wire::DecodeError,
-};
+use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
 use tokio::time::timeout;
 
 use super::entrance::{Entrance, EntranceError};
@@ -76,9 +73,7 @@ impl Trust {
     /// # Errors
     /// When its validators are no set.
     pub fn of(genesis: Genesis) -> Result<Self, ValidatorSetError> {
-        let member = |key: &_| Validator { key: *key, power: 1 };
-        let members = genesis.validators.keys().map(member).collect();
-        let set = ValidatorSet::new(members, |_| true)?;
+        let set = genesis.first_validators()?;
         let sim = genesis.id();
         let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
         Ok(Self { sim, genesis: Arc::new(genesis), light })

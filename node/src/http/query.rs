@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Failure, Node, Status};
+use super::{Failure, Node, status::FullStatus};
 
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);
@@ -89,7 +89,7 @@ pub(super) struct At {
 pub(super) async fn status(
     State(node): State<Node>,
     parameters: Result<Parameters<At>, QueryRejection>,
-) -> Result<Json<Status>, Failure> {
+) -> Result<Json<FullStatus>, Failure> {
     let Parameters(At { at }) =
         parameters.map_err(|rejection| Failure::bad_request(rejection.body_text()))?;
     let status = node.status.borrow().clone();
@@ -100,5 +100,5 @@ pub(super) async fn status(
         status.root = root.map_err(unknown)?;
         status.root_height = height;
     }
-    Ok(Json(status))
+    Ok(Json(FullStatus { status, parent: node.session.parent.clone() }))
 }

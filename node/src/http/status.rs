@@ -72,6 +72,35 @@ pub struct Status {
     pub waiting_for: Option<String>,
 }
 
+/// The sim that a successor carries on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parent {
+    /// Which sim.
+    #[serde(serialize_with = "text")]
+    pub sim: SimId,
+    /// The last of its turns that counts.
+    pub height: Height,
+    /// The root of its state after that turn.
+    #[serde(serialize_with = "text")]
+    pub root: Root,
+}
+
+impl From<&metatopia_sim::Parent> for Parent {
+    fn from(parent: &metatopia_sim::Parent) -> Self {
+        Self { sim: parent.sim, height: parent.height, root: parent.root }
+    }
+}
+
+/// A [`Status`], and what is so as long as the server runs.
+#[derive(Debug, Serialize)]
+pub(super) struct FullStatus {
+    #[serde(flatten)]
+    pub(super) status: Status,
+    /// The sim that this one carries on, if it is a successor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<Parent>,
+}
+
 /// What a client needs to connect to this server.
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -79,6 +108,8 @@ pub struct Session {
     pub sim: SimId,
     /// What the sim is called.
     pub name: String,
+    /// The sim that it carries on, if it is a successor.
+    pub parent: Option<Parent>,
     /// The server's own key, with which it votes.
     pub server: PublicKey,
     /// The UDP address for QUIC and WebTransport.
@@ -131,6 +162,7 @@ pub(super) async fn session(State(node): State<Node>, headers: HeaderMap) -> Jso
     Json(json!({
         "sim": session.sim.to_string(),
         "name": session.name,
+        "parent": session.parent,
         "server": session.server.to_string(),
         "wt": format!("https://{quic}/"),
         "quic": quic,

@@ -63,6 +63,7 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
 fn a_session(quic: &str) -> Session {
     Session {
         sim: SimId(Digest([2; 32])),
+        parent: None,
         name: "plaza".to_owned(),
         server: PublicKey([1; 32]),
         quic: quic.parse().unwrap(),
@@ -210,6 +211,7 @@ async fn the_session_tells_how_to_connect() {
     let expected = json!({
         "sim": "02".repeat(32),
         "name": "plaza",
+        "parent": null,
         "server": "01".repeat(32),
         "quic": "127.0.0.1:8081",
         "wt": "https://127.0.0.1:8081/",

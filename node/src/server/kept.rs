@@ -21,6 +21,7 @@ use super::ServerError;
 use crate::{
     config::Settings,
     disk::RealDisk,
+    founding::found,
     storage::{self, Restart, StorageError},
 };
 
@@ -141,7 +142,8 @@ fn unreadable(path: PathBuf, source: RecordsError) -> ServerError {
 
 /// The world before the first turn.
 fn beginning(genesis: &Genesis, settings: &Settings) -> Result<World, ServerError> {
-    World::genesis(genesis, &Tools::new(Arc::new(Ed25519))).map_err(|source| ServerError::Genesis {
+    let tools = Tools::new(Arc::new(Ed25519));
+    found(genesis, &settings.genesis, &tools).map_err(|source| ServerError::Founding {
         path: settings.genesis.clone(),
         source: Box::new(source),
     })

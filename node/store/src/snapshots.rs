@@ -69,6 +69,24 @@ fn header(height: Height, root: Root, content: &[u8]) -> Vec<u8> {
     ])
 }
 
+impl Snapshot {
+    /// The file that it is kept in, whole, also for other places than a data directory.
+    #[must_use]
+    pub fn to_file(&self) -> Vec<u8> {
+        let mut file = header(self.height, self.root, &self.bytes);
+        file.extend_from_slice(&self.bytes);
+        file
+    }
+
+    /// Reads such a file. It must be the one of this height and root.
+    ///
+    /// # Errors
+    /// See [`SnapshotError`].
+    pub fn from_file(height: Height, root: Root, bytes: Vec<u8>) -> Result<Self, SnapshotError> {
+        open_file(height, root, bytes)
+    }
+}
+
 /// Writes a snapshot durably, then removes all but the newest [`SNAPSHOTS_KEPT`], and what was kept
 /// of its height before.
 ///
@@ -113,9 +131,7 @@ fn write_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), Snapsh
     if snapshot.bytes.len() as u64 > SNAPSHOT_BYTES_MAX {
         return Err(SnapshotError::TooLong(snapshot.bytes.len() as u64));
     }
-    let mut file = header(height, root, &snapshot.bytes);
-    file.extend_from_slice(&snapshot.bytes);
-    Ok(disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &file)?)
+    Ok(disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &snapshot.to_file())?)
 }
 
 /// The snapshots there are, newest first, not verified.
@@ -146,16 +162,21 @@ pub fn load_snapshot(
     root: Root,
 ) -> Result<Snapshot, SnapshotError> {
     let file = FileName::new(FileKind::Snapshot(height, root));
+    match read_whole(disk, file, SNAPSHOT_BYTES_MAX + SEAL.bytes() as u64) {
+        Ok(bytes) => open_file(height, root, bytes),
+        Err(ReadWholeError::Disk(error)) => Err(error.into()),
+        Err(ReadWholeError::TooLong(found)) => {
+            let (offset, expected) = (SNAPSHOT_BYTES_MAX, SNAPSHOT_BYTES_MAX);
+            let damage = Damage::Length { found, expected };
+            Err(SnapshotError::Damaged(Damaged { file, offset, damage }))
+        }
+    }
+}
+
+fn open_file(height: Height, root: Root, mut bytes: Vec<u8>) -> Result<Snapshot, SnapshotError> {
+    let file = FileName::new(FileKind::Snapshot(height, root));
     let damaged = |offset, damage| Err(SnapshotError::Damaged(Damaged { file, offset, damage }));
     let header_bytes = SEAL.bytes();
-    let mut bytes = match read_whole(disk, file, SNAPSHOT_BYTES_MAX + header_bytes as u64) {
-        Ok(bytes) => bytes,
-        Err(ReadWholeError::Disk(error)) => return Err(error.into()),
-        Err(ReadWholeError::TooLong(found)) => {
-            let expected = SNAPSHOT_BYTES_MAX;
-            return damaged(expected, Damage::Length { found, expected });
-        }
-    };
     let fields = match SEAL.open(&bytes) {
         Ok(fields) => fields,
         Err(SealError::Version(found)) => return Err(SnapshotError::Version { file, found }),

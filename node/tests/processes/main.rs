@@ -12,3 +12,5 @@ mod main_job;
 mod membership;
 mod people;
 mod plaza;
+mod recovery;
+mod succession;

@@ -81,6 +81,10 @@ impl Journal {
             Record::Decided(certificate) => Entry::Decided(certificate.height),
             Record::Applied { height, root, .. } => return Some(Note::Root(*height, *root)),
             Record::Healed { from } => return Some(Note::Healed(*from)),
+            Record::Recovered(signed) => {
+                let from = signed.recovery.height.minus(1).unwrap_or_default();
+                return Some(Note::Healed(from));
+            }
             Record::Verdict(_)
             | Record::Timeout(_)
             | Record::Polka(_)

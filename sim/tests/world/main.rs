@@ -10,6 +10,7 @@ mod sessions;
 mod snapshots;
 mod speech;
 mod storm;
+mod succession;
 mod thrift;
 mod tiles;
 mod totality;

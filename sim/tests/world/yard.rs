@@ -77,6 +77,7 @@ impl Builder {
             licence: "AGPL-3.0-or-later".to_owned(),
             lands: Vec::new(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
+            parent: None,
         };
         Self { genesis, ports: BTreeMap::new() }
     }
@@ -146,7 +147,14 @@ impl Builder {
     pub(crate) fn build(&self) -> Yard {
         let world = World::genesis(&self.genesis, &self.tools())
             .unwrap_or_else(|error| panic!("genesis: {error}"));
-        Yard {
+        Yard::of(world)
+    }
+}
+
+impl Yard {
+    /// A yard that goes on from this world, which is at height 0.
+    pub(crate) fn of(world: World) -> Self {
+        Self {
             world,
             seqs: BTreeMap::new(),
             pending: Vec::new(),

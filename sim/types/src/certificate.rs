@@ -48,6 +48,38 @@ pub enum CertificateError {
     },
 }
 
+/// Do these signatures, all of different members and each of what `signed` says of its signer, have
+/// more than two thirds of the voting power?
+///
+/// # Errors
+/// The first thing that is wrong. Every signature is checked, also those past a quorum.
+pub(crate) fn check_quorum<'a>(
+    signatures: impl ExactSizeIterator<Item = (&'a PublicKey, &'a Signature)>,
+    set: &ValidatorSet,
+    scheme: &dyn Verify,
+    signed: impl Fn(&PublicKey) -> [u8; 32],
+) -> Result<(), CertificateError> {
+    if signatures.len() > limits::VALIDATORS_MAX {
+        return Err(CertificateError::TooMany(signatures.len()));
+    }
+    let mut seen = BTreeSet::new();
+    let mut power = 0;
+    for (key, signature) in signatures {
+        let member = set.get(key).ok_or(CertificateError::Stranger(*key))?;
+        if !seen.insert(*key) {
+            return Err(CertificateError::Repeated(*key));
+        }
+        if !scheme.verify(key, &signed(key), signature) {
+            return Err(CertificateError::Signature(*key));
+        }
+        power += u64::from(member.power);
+    }
+    if power < set.quorum() {
+        return Err(CertificateError::NoQuorum { power, quorum: set.quorum() });
+    }
+    Ok(())
+}
+
 impl Certificate {
     /// Did more than two thirds of `set` sign for this header?
     ///
@@ -59,25 +91,9 @@ impl Certificate {
         set: &ValidatorSet,
         scheme: &dyn Verify,
     ) -> Result<(), CertificateError> {
-        if self.signatures.len() > limits::VALIDATORS_MAX {
-            return Err(CertificateError::TooMany(self.signatures.len()));
-        }
-        let mut seen = BTreeSet::new();
-        let mut power = 0;
-        for (key, signature) in &self.signatures {
-            let member = set.get(key).ok_or(CertificateError::Stranger(*key))?;
-            if !seen.insert(*key) {
-                return Err(CertificateError::Repeated(*key));
-            }
-            if !scheme.verify(key, &self.vote(*key).sign_bytes(sim), signature) {
-                return Err(CertificateError::Signature(*key));
-            }
-            power += u64::from(member.power);
-        }
-        if power < set.quorum() {
-            return Err(CertificateError::NoQuorum { power, quorum: set.quorum() });
-        }
-        Ok(())
+        let signed = |key: &PublicKey| self.vote(*key).sign_bytes(sim);
+        let signatures = self.signatures.iter().map(|(key, signature)| (key, signature));
+        check_quorum(signatures, set, scheme, signed)
     }
 
     /// The precommit that `voter` signed for this certificate.

@@ -156,6 +156,19 @@ fn roster() -> Roster {
     Roster::genesis(members).expect("four members")
 }
 
+fn recovery() -> SignedRecovery {
+    let mut signed = SignedRecovery::new(Recovery {
+        sim: sim(),
+        engine: 2,
+        number: 1,
+        height: Height(300),
+        header: turn().id(),
+        roots: [Root(Digest([7; 32])), Root(Digest([8; 32]))],
+    });
+    (1..=3).for_each(|n| signed.sign(&key(n)));
+    signed
+}
+
 fn state_proof() -> StateProof {
     let (key, content) = (LeafKey("clock".into()), vec![1, 2, 3]);
     let place = merkle::Proof { index: 1, count: 3, path: vec![Digest([3; 32]); 2] };
@@ -187,6 +200,8 @@ fn measured() -> Vec<(String, usize, String)> {
     row("receipt", wire::encode(&receipt()));
     row("roster", wire::encode(&roster()));
     row("state proof", wire::encode(&state_proof()));
+    row("signed recovery", wire::encode(&recovery()));
+    row("recovery sign bytes", recovery().recovery.sign_bytes().to_vec());
     row("outcome", wire::encode(&Outcome::Refused(Refusal::Crashed)));
     row("outcome of making", wire::encode(&Outcome::Made(ObjectId(300))));
     row("empty merkle root", merkle::root(&[]).0.to_vec());

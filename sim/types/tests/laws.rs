@@ -391,3 +391,45 @@ fn a_proposer_that_missed_its_round_leads_no_more_for_a_while_then_again() {
     }
     assert!(roster.set(Height(1_005)).expect("known").leaders().any(|key| key == dead));
 }
+
+#[test]
+fn a_recovery_holds_by_more_than_two_thirds_of_those_who_vote_and_for_itself_alone() {
+    let set = roster(4).set(Height(1)).expect("the first height").clone();
+    let recovery = Recovery {
+        sim: sim(),
+        engine: 2,
+        number: 1,
+        height: Height(7),
+        header: HeaderId(Digest::ZERO),
+        roots: [Root(Digest([1; 32])), Root(Digest([2; 32]))],
+    };
+    let signed = |signers: &[u8]| {
+        let mut signed = SignedRecovery::new(recovery.clone());
+        signers.iter().for_each(|n| signed.sign(&key(*n)));
+        signed
+    };
+    assert_eq!(signed(&[1, 2, 4]).verify(&set, &Ed25519), Ok(()));
+    let few = CertificateError::NoQuorum { power: 2, quorum: 3 };
+    assert_eq!(signed(&[1, 2, 1]).verify(&set, &Ed25519), Err(few));
+    let stranger = CertificateError::Stranger(key(9).public());
+    assert_eq!(signed(&[1, 2, 3, 9]).verify(&set, &Ed25519), Err(stranger));
+    // Whatever is changed, nobody signed it.
+    let changes: [fn(&mut Recovery); 7] = [
+        |r| r.sim = SimId(Digest::ZERO),
+        |r| r.engine += 1,
+        |r| r.number += 1,
+        |r| r.height = Height(8),
+        |r| r.header = HeaderId(Digest([1; 32])),
+        |r| r.roots[0] = Root(Digest([9; 32])),
+        |r| r.roots.swap(0, 1),
+    ];
+    for change in changes {
+        let mut changed = signed(&[1, 2, 4]);
+        change(&mut changed.recovery);
+        let error = changed.verify(&set, &Ed25519);
+        assert!(matches!(error, Err(CertificateError::Signature(_))), "{error:?}");
+    }
+    // It speaks of what the next two headers state, and of no other.
+    let stated = [7, 8, 9, 10].map(|height| recovery.root_in(Height(height)));
+    assert_eq!(stated, [None, Some(recovery.roots[0]), Some(recovery.roots[1]), None]);
+}

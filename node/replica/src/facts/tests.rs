@@ -58,6 +58,7 @@ fn yard() -> (World, PackageId) {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        parent: None,
     };
     (World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis"), id)
 }

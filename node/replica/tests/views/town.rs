@@ -103,6 +103,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        parent: None,
     };
     let ports: BTreeMap<PackageId, Arc<dyn Handler>> =
         BTreeMap::from([(id, Arc::new(Restless(id)) as Arc<dyn Handler>)]);

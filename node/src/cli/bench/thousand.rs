@@ -129,6 +129,7 @@ fn genesis(server: PublicKey) -> Genesis {
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        parent: None,
     }
 }
 

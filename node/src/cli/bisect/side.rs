@@ -17,6 +17,7 @@ use crate::{
         up::world::GENESIS,
     },
     disk::DataDirectory,
+    founding::found,
     storage::AGREEMENT,
 };
 
@@ -49,7 +50,7 @@ enum Kept {
 
 /// Where turns and states are.
 enum Place {
-    Log { disk: DataDirectory, index: LogIndex, genesis: Box<Genesis> },
+    Log { disk: DataDirectory, index: LogIndex, beginning: Box<World> },
     Capsule(Box<Capsule>),
 }
 
@@ -76,13 +77,14 @@ impl Side {
     fn directory(name: String, dir: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::unverified(format!("{name}: {what}"));
         let own = dir.join(GENESIS);
-        let genesis = read_genesis(genesis.unwrap_or(&own))?;
+        let file = genesis.unwrap_or(&own);
+        let genesis = read_genesis(file)?;
         is_of_this_engine(&name, &genesis)?;
         let sim = genesis.id();
         let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
         let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
         let beginning =
-            World::genesis(&genesis, &tools()).map_err(|error| wrong(error.to_string()))?;
+            found(&genesis, file, &tools()).map_err(|error| wrong(error.to_string()))?;
         let mut turns = BTreeMap::new();
         let mut roots = BTreeMap::from([(Height(0), beginning.root())]);
         for record in index.iter(&disk) {
@@ -103,8 +105,8 @@ impl Side {
         let mut kept = BTreeMap::from([(Height(0), Kept::Genesis)]);
         let snapshots = list_snapshots(&disk).map_err(|error| wrong(error.to_string()))?;
         kept.extend(snapshots.into_iter().map(|(height, root)| (height, Kept::Snapshot(root))));
-        let genesis = Box::new(genesis);
-        Ok(Self { name, sim, turns, roots, kept, place: Place::Log { disk, index, genesis } })
+        let beginning = Box::new(beginning);
+        Ok(Self { name, sim, turns, roots, kept, place: Place::Log { disk, index, beginning } })
     }
 
     fn capsule(name: String, capsule: Capsule) -> Result<Self, Failure> {
@@ -136,7 +138,7 @@ impl Side {
     /// The state that is kept of a height, if it is whole.
     pub(super) fn state(&self, height: Height) -> Option<World> {
         match (self.kept.get(&height)?, &self.place) {
-            (Kept::Genesis, Place::Log { genesis, .. }) => World::genesis(genesis, &tools()).ok(),
+            (Kept::Genesis, Place::Log { beginning, .. }) => Some(World::clone(beginning)),
             (Kept::Snapshot(root), Place::Log { disk, .. }) => {
                 let snapshot = load_snapshot(disk, height, *root).ok()?;
                 decode_snapshot(&snapshot.bytes, &tools()).ok().map(|(_, world)| world)

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use metatopia_client::LightClient;
 use metatopia_protocol::Link;
 use metatopia_sim::Genesis;
-use metatopia_types::{
-    Ed25519, Evidence, Height, SimId, Validator, ValidatorSet, wire, wire::DecodeError,
-};
+use metatopia_types::{Ed25519, Evidence, Height, SimId, wire, wire::DecodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Failure;
@@ -66,8 +64,8 @@ impl EvidenceFile {
     pub(super) fn check(&self) -> Result<Vec<Result<(), String>>, Failure> {
         let genesis = self.genesis()?;
         let sim = genesis.id();
-        let member = |key: &_| Validator { key: *key, power: 1 };
-        let first = ValidatorSet::new(genesis.validators.keys().map(member).collect(), |_| true)
+        let first = genesis
+            .first_validators()
             .map_err(|error| Failure::unverified(format!("the validators of genesis: {error}")))?;
         let mut light = LightClient::new(sim, Height(1), first, Arc::new(Ed25519));
         for link in &self.links {

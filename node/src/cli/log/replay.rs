@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use metatopia_consensus::{Base, Decision, JoinError, Record, Trust, certified, members_at};
-use metatopia_sim::{
-    Applied, Course, ForkJoin, Genesis, GenesisError, Tools, Unsound, Watch, World,
+use metatopia_sim::{Applied, Course, ForkJoin, Unsound, Watch, World};
+use metatopia_types::{
+    Certificate, CertificateError, Ed25519, HeaderId, Height, Recovery, Root, SignedRecovery, Turn,
+    ValidatorSet,
 };
-use metatopia_types::{Certificate, Ed25519, HeaderId, Height, Root, Turn};
 
 /// Something that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +24,12 @@ pub(in crate::cli) enum Wrong {
     NoTurn(HeaderId),
     #[error(transparent)]
     Turn(#[from] Unsound),
+    #[error("recovery {number} to turn {height}: {why}")]
+    Recovery { number: u32, height: Height, why: CertificateError },
+    #[error("recovery {number} to turn {height} is for another sim, or for another turn")]
+    OtherRecovery { number: u32, height: Height },
+    #[error("the servers recovered to root {stated} after turn {of}, the turns give {found}")]
+    Recovered { of: Height, stated: Root, found: Root },
     #[error("the log notes root {stated} after turn {of}, the turns give {found}")]
     Noted { of: Height, stated: Root, found: Root },
 }
@@ -66,28 +73,33 @@ pub(super) struct Replay {
     noted: Option<Wrong>,
     /// How often it healed.
     heals: u64,
+    /// The recoveries that it took.
+    recoveries: Vec<Recovery>,
+    /// Who voted lately.
+    voters: BTreeMap<Height, ValidatorSet>,
 }
 
+/// Heights whose voters are remembered: a recovery is to one of the last two turns.
+const VOTERS_KEPT: usize = 8;
+
 impl Replay {
-    pub(super) fn new(genesis: &Genesis) -> Result<Self, GenesisError> {
-        let world = World::genesis(genesis, &Tools::new(Arc::new(Ed25519)))?;
-        Ok(Self::from(Height(0), HeaderId::default(), world))
+    /// Begins with the world at height 0.
+    pub(super) fn new(world: World) -> Self {
+        Self::from(Height(0), HeaderId::default(), world)
     }
 
     /// Begins with a snapshot, which must be the one that the two turns after it prove. Trusts the
-    /// first validators of `genesis`, and the set changes since then.
+    /// first validators, and the set changes since then.
     pub(super) fn after(
-        genesis: &World,
+        trust: &Trust,
         base: &Base,
         world: World,
         [next, last]: [&Decision; 2],
     ) -> Result<Self, Wrong> {
         let height = base.height;
         let no_snapshot = |why| Wrong::Snapshot { height, why };
-        let first = genesis.validators(Height(1)).expect("genesis knows its first validators");
-        let trust = Trust { height: Height(0), validators: first.clone() };
-        let (sim, header) = (genesis.sim(), &last.turn.header);
-        let members = members_at(&base.links, sim, &trust, header.height, &Ed25519);
+        let (sim, header) = (world.sim(), &last.turn.header);
+        let members = members_at(&base.links, sim, trust, header.height, &Ed25519);
         let members = members.map_err(no_snapshot)?;
         let proved = certified(sim, header, &last.certificate, &members, &Ed25519);
         proved.map_err(no_snapshot)?;
@@ -123,6 +135,8 @@ impl Replay {
             acts: 0,
             noted: None,
             heals: 0,
+            recoveries: Vec::new(),
+            voters: BTreeMap::new(),
         }
     }
 
@@ -136,6 +150,11 @@ impl Replay {
 
     pub(super) const fn heals(&self) -> u64 {
         self.heals
+    }
+
+    /// Which state the servers' operators said that it went on from, and after which turn.
+    pub(super) fn recoveries(&self) -> &[Recovery] {
+        &self.recoveries
     }
 
     /// What is wrong at the end of the log.
@@ -156,6 +175,7 @@ impl Replay {
         (self.turns, self.first, self.acts) = (before.turns, before.first, before.acts);
         self.seen = before.seen;
         (self.noted, self.heals, self.missing) = (before.noted, before.heals, before.missing);
+        self.recoveries = before.recoveries;
         self.missing.push(gap);
     }
 
@@ -217,6 +237,7 @@ impl Replay {
                 let healed = matches!(self.noted, Some(Wrong::Noted { of, .. }) if of >= from);
                 self.noted.take_if(|_| healed);
             }
+            Record::Recovered(signed) => self.recover(&signed)?,
             // Votes and the like led to what is decided; the certificate is their sum.
             _ => {}
         }
@@ -246,6 +267,35 @@ impl Replay {
         Ok(())
     }
 
+    /// Servers agreed by hand on the state after one of the last turns; those who vote next signed.
+    fn recover(&mut self, signed: &SignedRecovery) -> Result<(), Wrong> {
+        let recovery = &signed.recovery;
+        let (number, height) = (recovery.number, recovery.height);
+        if height < self.base.plus(1) {
+            // What became of it is in the snapshot, which the turns after it prove.
+            return Ok(());
+        }
+        let at = height.0.checked_sub(self.base.0 + 1).and_then(|at| usize::try_from(at).ok());
+        let same = at.and_then(|at| self.decided.get(at)) == Some(&recovery.header);
+        let next = height.plus(1);
+        let voters = self.voters.get(&next).or_else(|| self.world().validators(next));
+        let Some(voters) = voters.filter(|_| same && recovery.sim == self.world().sim()) else {
+            return Err(Wrong::OtherRecovery { number, height });
+        };
+        let signed = signed.verify(voters, &Ed25519);
+        signed.map_err(|why| Wrong::Recovery { number, height, why })?;
+        let heights = [height.minus(1).unwrap_or_default(), height];
+        for (of, stated) in heights.into_iter().zip(recovery.roots) {
+            if let Some(found) = self.course.root(of).filter(|found| *found != stated) {
+                return Err(Wrong::Recovered { of, stated, found });
+            }
+        }
+        self.noted
+            .take_if(|wrong| matches!(wrong, Wrong::Noted { of, .. } if of.plus(1) >= height));
+        self.recoveries.push(recovery.clone());
+        Ok(())
+    }
+
     fn decide(
         &mut self,
         certificate: &Certificate,
@@ -271,6 +321,12 @@ impl Replay {
             return Err(Unsound::Header("another turn before it").into());
         }
         self.course.check(&turn, certificate)?;
+        if let Some(voters) = self.world().validators(height).cloned() {
+            self.voters.insert(height, voters);
+        }
+        if self.voters.len() > VOTERS_KEPT {
+            self.voters.pop_first();
+        }
         let applied = self.course.follow(&turn, exec, onlooker);
         self.acts += turn.body.acts().len() as u64;
         self.decided.push(id);

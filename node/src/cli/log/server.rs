@@ -2,7 +2,7 @@
 
 use std::{fs, ops::ControlFlow, path::Path, sync::Arc, thread};
 
-use metatopia_consensus::Record;
+use metatopia_consensus::{Record, Trust};
 use metatopia_replica::{decode_snapshot, find_decisions, payloads_after};
 use metatopia_sim::{ForkJoin, Genesis, Tools, World};
 use metatopia_store::{
@@ -11,7 +11,9 @@ use metatopia_store::{
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
 use super::replay::{Onlooker, Replay, Wrong};
-use crate::{applier::Pool, cli::Failure, disk::DataDirectory, storage::AGREEMENT};
+use crate::{
+    applier::Pool, cli::Failure, disk::DataDirectory, founding::found, storage::AGREEMENT,
+};
 
 /// What a data directory holds.
 #[derive(Debug, Default)]
@@ -31,6 +33,8 @@ pub(in crate::cli) struct Checked {
     pub(in crate::cli) torn_bytes: u64,
     /// How often the server found its own state wrong, and healed.
     pub(in crate::cli) heals: u64,
+    /// The turns after which it went on from a state that operators signed for.
+    pub(in crate::cli) recoveries: Vec<Height>,
     /// Turns that the log leaves out, first and last: the server went on with a state that it
     /// fetched.
     pub(in crate::cli) missing: Vec<(Height, Height)>,
@@ -53,7 +57,7 @@ impl Checked {
 /// When it cannot be read, or the genesis is missing.
 pub(in crate::cli) fn verify(
     dir: &Path,
-    genesis: &Path,
+    file: &Path,
     onlooker: &mut dyn Onlooker,
 ) -> Result<Checked, Failure> {
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
@@ -65,14 +69,14 @@ pub(in crate::cli) fn verify(
         Err(error) => return Ok(checked.wrong(error)),
     };
     (checked.server, checked.sim) = (Some(identity.server), Some(identity.sim));
-    let genesis = read_genesis(genesis)?;
+    let genesis = read_genesis(file)?;
     if genesis.id() != identity.sim {
         let message = format!("the genesis is that of sim {}", genesis.id());
         return Ok(checked.wrong(message));
     }
     let Survey { scan, fault } =
         survey(&disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
-    let source = Source { genesis: &genesis, scan: &scan, disk: &disk };
+    let source = Source { genesis: &genesis, file, scan: &scan, disk: &disk };
     let mut replay = match source.begin() {
         Ok(replay) => replay,
         Err(why) => return Ok(checked.wrong(fault.map_or(why, |fault| fault.to_string()))),
@@ -84,6 +88,7 @@ pub(in crate::cli) fn verify(
     let played = playing.play(&source, &mut checked);
     let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
     checked.heals = replay.heals();
+    checked.recoveries = replay.recoveries().iter().map(|taken| taken.height).collect();
     checked.missing = replay.missing().to_vec();
     (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
     checked.oldest = replay.first().filter(|_| scan.index.is_pruned());
@@ -151,6 +156,7 @@ impl Playing<'_> {
 /// Where a log is, and what it began with.
 struct Source<'a> {
     genesis: &'a Genesis,
+    file: &'a Path,
     scan: &'a Scan,
     disk: &'a dyn ReadDisk,
 }
@@ -159,7 +165,10 @@ impl Source<'_> {
     /// Where to play the log from: genesis, or its oldest snapshot if turns before that were removed.
     fn begin(&self) -> Result<Replay, String> {
         if !self.scan.index.is_pruned() {
-            return Replay::new(self.genesis).map_err(|error| error.to_string());
+            let tools = Tools::new(Arc::new(Ed25519));
+            let world =
+                found(self.genesis, self.file, &tools).map_err(|error| error.to_string())?;
+            return Ok(Replay::new(world));
         }
         self.begin_from(Height(0))
     }
@@ -168,7 +177,8 @@ impl Source<'_> {
     fn begin_from(&self, least: Height) -> Result<Replay, String> {
         let (scan, disk) = (self.scan, self.disk);
         let tools = Tools::new(Arc::new(Ed25519));
-        let beginning = World::genesis(self.genesis, &tools).map_err(|error| error.to_string())?;
+        let validators = self.genesis.first_validators().map_err(|error| error.to_string())?;
+        let trust = Trust { height: Height(0), validators };
         let snapshots = list_snapshots(disk).map_err(|error| error.to_string())?;
         let mut why = "there is no snapshot of after them".to_owned();
         for (height, root) in snapshots.into_iter().rev().filter(|(height, _)| *height >= least) {
@@ -191,7 +201,7 @@ impl Source<'_> {
                     format!("the log does not have the turns that prove the snapshot of {height}");
                 continue;
             };
-            return Replay::after(&beginning, &base, world, [next, last])
+            return Replay::after(&trust, &base, world, [next, last])
                 .map_err(|wrong| wrong.to_string());
         }
         Err(why)

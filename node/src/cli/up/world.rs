@@ -15,7 +15,7 @@ use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
 use super::ports::Ports;
-use crate::{cli::Failure, gateway::GatewayLimits, keys};
+use crate::{cli::Failure, founding::state_beside, gateway::GatewayLimits, keys};
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
 pub(in crate::cli) const SERVERS: usize = 4;
@@ -70,6 +70,24 @@ pub(in crate::cli) struct World {
     _lock: File,
 }
 
+/// What a world begins with.
+pub(in crate::cli) struct Beginning {
+    pub(in crate::cli) genesis: Genesis,
+    /// The snapshot that a successor begins with, as a file.
+    pub(in crate::cli) state: Option<Vec<u8>>,
+}
+
+/// Makes a beginning out of the first validators and an admin.
+pub(in crate::cli) trait Make:
+    FnOnce(BTreeMap<PublicKey, Contact>, PublicKey) -> Result<Beginning, Failure>
+{
+}
+
+impl<F> Make for F where
+    F: FnOnce(BTreeMap<PublicKey, Contact>, PublicKey) -> Result<Beginning, Failure>
+{
+}
+
 /// A configuration file, as a server reads it.
 #[derive(Serialize)]
 struct Config {
@@ -104,8 +122,13 @@ impl World {
         count: usize,
         change: impl FnOnce(&mut Genesis),
     ) -> Result<Self, Failure> {
+        let make = |validators, admin| {
+            let mut genesis = plaza::genesis(validators, BTreeSet::from([admin]));
+            change(&mut genesis);
+            Ok(Beginning { genesis, state: None })
+        };
         match entries(path)? {
-            names if names.is_empty() => create(path, count, change)?,
+            names if names.is_empty() => create(path, count, make)?,
             names if !names.contains(&OsString::from(MARK)) => {
                 let message = format!("{} is not empty and holds no {MARK}", path.display());
                 return Err(Failure::usage(message)
@@ -128,6 +151,23 @@ impl World {
             return Err(Failure::unverified(message).hint("put back what was exchanged"));
         }
         Ok(Self { path: path.to_owned(), sim, servers, _lock: lock })
+    }
+
+    /// Makes a world of `count` servers with new keys, and a new key for an admin, where nothing is
+    /// yet.
+    ///
+    /// # Errors
+    /// When there is something, when the disk fails, or what `make` says; names the path.
+    pub(in crate::cli) fn create(
+        path: &Path,
+        count: usize,
+        make: impl Make,
+    ) -> Result<(), Failure> {
+        if entries(path)?.is_empty() {
+            return create(path, count, make);
+        }
+        Err(Failure::refused(format!("{} is not empty", path.display()))
+            .hint("name a new directory by --data-dir"))
     }
 
     pub(in crate::cli) fn path(&self) -> &Path {
@@ -180,16 +220,16 @@ impl World {
 
 /// Makes a world beside its place and then puts it there, so that there is never half a one. A
 /// directory that is there and empty is filled where it is: somebody may stand in it.
-fn create(path: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Result<(), Failure> {
+fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     if path.exists() {
-        return fill(path, count, change);
+        return fill(path, count, make);
     }
     let parent = path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let draft = parent.join(name);
-    let made = fill(&draft, count, change)
+    let made = fill(&draft, count, make)
         .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
     if made.is_err() {
         // What failed is told; that the draft stays is not worth a second message.
@@ -198,7 +238,7 @@ fn create(path: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Resul
     made
 }
 
-fn fill(draft: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Result<(), Failure> {
+fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     fs::create_dir_all(draft).map_err(|error| disk(draft, &error))?;
     let admin = keys::create(&draft.join("admin.key"))?;
     let mut validators = BTreeMap::new();
@@ -210,11 +250,14 @@ fn fill(draft: &Path, count: usize, change: impl FnOnce(&mut Genesis)) -> Result
         // Addresses change from start to start; the configuration files have them.
         validators.insert(vote.public(), Contact { peer_id, address: String::new() });
     }
-    let mut genesis = plaza::genesis(validators, BTreeSet::from([admin.public()]));
-    change(&mut genesis);
+    let Beginning { genesis, state } = make(validators, admin.public())?;
     for index in 0..count {
         let file = server_path(draft, index).join(GENESIS);
         fs::write(&file, genesis.encode()).map_err(|error| disk(&file, &error))?;
+        if let Some(state) = &state {
+            let file = state_beside(&file);
+            fs::write(&file, state).map_err(|error| disk(&file, &error))?;
+        }
     }
     let mark = Mark { format: FORMAT, sim: genesis.id().to_string(), servers: count };
     write_toml(&draft.join(MARK), "# A world of `metatopia up`.", &mark)

@@ -40,6 +40,7 @@ impl Site {
         let door = door(&certificates, allowed.clone());
         let (handle, events) = start(door, limits, metrics.clone()).unwrap();
         let session = http::Session {
+            parent: None,
             sim: metatopia_types::SimId(metatopia_types::Digest([0; 32])),
             name: String::new(),
             server: metatopia_types::PublicKey([0; 32]),

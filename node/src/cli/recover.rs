@@ -1,0 +1,102 @@
+//! `recover`: which state a stalled sim goes on from, signed by its servers' operators.
+
+mod apply;
+mod file;
+mod sign;
+mod stopped;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_types::SignedRecovery;
+use serde::Serialize;
+
+use super::{console::Console, failure::Failure};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum RecoverCommand {
+    /// Say which state this server came to after its last turn, signed, for others to sign as well.
+    #[command(after_help = "Examples:\n  \
+        metatopia recover propose --data-dir plaza/server-0 --out plaza.recovery\n  \
+        metatopia recover sign plaza.recovery --data-dir plaza/server-1\n  \
+        metatopia recover sign plaza.recovery --data-dir plaza/server-2 --give-way\n  \
+        metatopia recover apply plaza.recovery --data-dir plaza/server-0        on every server\n\n\
+        For a sim whose servers disagree about a state, so that no root has a quorum: `status` says \
+        `stalled`. All of\nthem are stopped; `bisect` shows where they part, and people decide who \
+        is right. The state is computed again from\nthe server's own snapshot and turns. No turn \
+        that was decided is undone, and no vote. Exit code 4 when there is\nnothing to recover, or \
+        the server runs.")]
+    Propose(sign::ProposeArgs),
+    /// Sign a proposal, if this server comes to the same state.
+    #[command(
+        after_help = "The file gets one signature more; copies that were signed apart can be \
+        given to `recover apply` together. A server\nthat comes to another state refuses with exit \
+        code 6; if it is the one that is wrong, its operator says --give-way."
+    )]
+    Sign(sign::SignArgs),
+    /// What a recovery says, and who signed it.
+    Show(ShowArgs),
+    /// Take a recovery into a stopped server's log, so that it goes on from that state.
+    #[command(after_help = "Examples:\n  \
+        metatopia recover apply plaza.recovery --data-dir plaza/server-0\n  \
+        metatopia recover apply ada.recovery bob.recovery --data-dir plaza/server-1\n  \
+        metatopia recover apply plaza.recovery --data-dir plaza/server-2 \\\n      \
+        --state snapshot-..            a server that comes to another state takes this one\n\n\
+        More than two thirds of the voting power must have signed: exit code 5 if not. Snapshots of \
+        other states are put\naside in the folder `aside`. Where the recovery was taken, `snapshots` \
+        holds the state that others may need.")]
+    Apply(apply::ApplyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// A file of `recover propose`.
+    file: PathBuf,
+}
+
+/// A recovery, as commands print it.
+#[derive(Debug, Serialize)]
+struct Line {
+    sim: String,
+    number: u32,
+    height: u64,
+    header: String,
+    /// After the turn of that height.
+    root: String,
+    signed_by: Vec<String>,
+}
+
+impl Line {
+    fn of(signed: &SignedRecovery) -> Self {
+        let recovery = &signed.recovery;
+        Self {
+            sim: recovery.sim.to_string(),
+            number: recovery.number,
+            height: recovery.height.0,
+            header: recovery.header.to_string(),
+            root: recovery.roots[1].to_string(),
+            signed_by: signed.signatures.keys().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sim, number, height, header, root, signed_by } = self;
+        writeln!(f, "recovery {number} of sim {sim}")?;
+        writeln!(f, "after turn  {height}, {header}")?;
+        write!(f, "root        {root}")?;
+        signed_by.iter().try_for_each(|key| write!(f, "\nsigned by   {key}"))
+    }
+}
+
+pub(super) fn run(command: RecoverCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        RecoverCommand::Propose(args) => sign::propose(&args, console),
+        RecoverCommand::Sign(args) => sign::sign(&args, console),
+        RecoverCommand::Show(args) => console.show(&Line::of(&file::read(&args.file)?)),
+        RecoverCommand::Apply(args) => apply::run(&args, console),
+    }
+}

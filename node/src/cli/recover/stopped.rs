@@ -1,0 +1,181 @@
+//! The data directory of a stopped server, held by this process, and what its log says that matters
+//! to a recovery.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use metatopia_consensus::{Base, Record};
+use metatopia_replica::{decode_snapshot, payloads_after};
+use metatopia_sim::{ENGINE, Genesis};
+use metatopia_store::{Cause, Identity, Opened, Opening, Store, newest_snapshot, read_identity};
+use metatopia_types::{HeaderId, Height, PublicKey, Recovery, Root, VoteKind, limits::ROOT_LAG};
+
+use crate::{
+    cli::{
+        bisect::tools, failure::Failure, log::server::read_genesis, sources::only_directory,
+        standing::Archive, up::world::GENESIS,
+    },
+    disk::{DataDirectory, RealDisk},
+};
+
+/// See the module.
+pub(super) struct Stopped {
+    pub(super) dir: PathBuf,
+    pub(super) genesis: Genesis,
+    file: PathBuf,
+    pub(super) server: PublicKey,
+    pub(super) store: Store<RealDisk>,
+}
+
+/// What a log says since a little before its newest snapshot.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Does the server sign?
+    pub(super) voice: bool,
+    /// The recoveries that it took.
+    pub(super) taken: Vec<Recovery>,
+    /// The decided turns.
+    decided: BTreeMap<Height, HeaderId>,
+    /// The turns that the server itself has precommitted.
+    precommitted: Vec<(Height, HeaderId)>,
+    /// What the headers of turns state.
+    stated: BTreeMap<HeaderId, Root>,
+}
+
+impl Stopped {
+    /// Opens and locks a directory. What a crash tore at the log's end is cut off, as at a start.
+    ///
+    /// # Errors
+    /// When there is none, when a server runs on it, or when its log is damaged.
+    pub(super) fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
+        let dir = only_directory(path)?;
+        let name = dir.display();
+        let wrong = |why: String| Failure::unverified(format!("{name}: {why}"));
+        let file = genesis.map_or_else(|| dir.join(GENESIS), PathBuf::from);
+        let genesis = read_genesis(&file)?;
+        if genesis.engine != ENGINE {
+            let needs = genesis.engine;
+            let message = format!("{name} is of engine {needs}, this program runs {ENGINE}");
+            return Err(Failure::usage(message).hint("use the program that its servers run"));
+        }
+        let looked = DataDirectory::open(&dir).map_err(|e| Failure::failed(e.to_string()))?;
+        let own = read_identity(&looked).map_err(|error| wrong(error.to_string()))?;
+        let own = own.ok_or_else(|| wrong("it was never started".into()))?;
+        let identity = Identity { sim: genesis.id(), server: own.server };
+        let disk = RealDisk::open(&dir).map_err(|error| match error.cause {
+            Cause::InUse => Failure::refused(error.to_string()).hint("stop the server first"),
+            _ => Failure::failed(error.to_string()),
+        })?;
+        let Opened { store, records_lost, .. } = Store::open(disk, Opening::new(identity))
+            .map_err(|error| {
+                wrong(error.to_string()).hint("a start of the server puts damage aside")
+            })?;
+        if records_lost {
+            let message = format!("{name}: records are lost, so what it signed is not known");
+            return Err(Failure::refused(message).hint("start it with the others: it follows"));
+        }
+        Ok(Self { dir, genesis, file, server: own.server, store })
+    }
+
+    pub(super) fn archive(&self) -> Archive<'_> {
+        Archive {
+            name: self.dir.display().to_string(),
+            genesis: &self.genesis,
+            file: &self.file,
+            disk: self.store.disk(),
+            index: self.store.index(),
+        }
+    }
+
+    /// Reads the log from a little before its newest snapshot on.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn notes(&self) -> Result<Notes, Failure> {
+        let wrong = |why: String| Failure::unverified(format!("{}: {why}", self.dir.display()));
+        let (index, disk) = (self.store.index(), self.store.disk());
+        let newest = newest_snapshot(disk).map_err(|error| wrong(error.to_string()))?.snapshot;
+        let start = newest.and_then(|found| decode_snapshot(&found.bytes, &tools()).ok());
+        let base: Option<Base> = start.map(|(base, _)| base);
+        let from = base.as_ref().map(|base| base.height.plus(1)).unwrap_or_default();
+        let mut notes = Notes { voice: base.is_some_and(|base| base.voice), ..Notes::default() };
+        for payload in payloads_after(index, disk, from).map_err(|e| wrong(e.to_string()))? {
+            let payload = payload.map_err(|error| wrong(error.to_string()))?;
+            let record = Record::decode(&payload)
+                .map_err(|error| wrong(format!("a record is not of this version: {error}")))?;
+            notes.take(record, self.server);
+        }
+        Ok(notes)
+    }
+}
+
+impl Notes {
+    fn take(&mut self, record: Record, server: PublicKey) {
+        match record {
+            Record::Voice => self.voice = true,
+            Record::Silence => self.voice = false,
+            Record::Recovered(signed) => self.taken.push(signed.recovery),
+            Record::Turn(turn) => {
+                self.stated.insert(turn.id(), turn.header.root);
+            }
+            Record::Decided(certificate) => {
+                self.decided.insert(certificate.height, certificate.header);
+            }
+            Record::Vote(vote) if vote.message.voter == server => {
+                let own = &vote.message;
+                let turn = own.header.filter(|_| own.kind == VoteKind::Precommit);
+                self.precommitted.extend(turn.map(|turn| (own.height, turn)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The number that a new recovery to this height has.
+    pub(super) fn next_number(&self, height: Height) -> u32 {
+        let same = self.taken.iter().filter(|taken| taken.height == height);
+        same.map(|taken| taken.number).max().unwrap_or(0).saturating_add(1)
+    }
+
+    /// May a server with this log sign or take a recovery?
+    ///
+    /// # Errors
+    /// When it could contradict what is decided, or when it is an old one.
+    pub(super) fn check(&self, recovery: &Recovery, tip: Height) -> Result<(), Failure> {
+        let Recovery { height, header, number, .. } = recovery;
+        if tip >= height.plus(ROOT_LAG) {
+            let message = format!("the root after turn {height} is certified by turn {tip}");
+            return Err(Failure::refused(message).hint("there is nothing to recover"));
+        }
+        if tip < *height {
+            let message = format!("this server's log ends at turn {tip}, before turn {height}");
+            return Err(Failure::refused(message)
+                .hint("start it with the others: it fetches what it lacks, and heals by itself"));
+        }
+        if self.decided.get(height) != Some(header) {
+            let message = format!("turn {height} of this log is not {header}");
+            return Err(Failure::unverified(message));
+        }
+        if *number < self.next_number(*height) {
+            let message = format!("recovery {number} to turn {height} is older than one it took");
+            return Err(Failure::refused(message).hint("propose a new one"));
+        }
+        let own = self.precommitted.iter().copied();
+        let decided = self.decided.iter().map(|(height, turn)| (*height, *turn));
+        for (at, turn) in decided.chain(own) {
+            let (wanted, stated) = (recovery.root_in(at), self.stated.get(&turn));
+            if let (Some(wanted), Some(stated)) = (wanted, stated)
+                && wanted != *stated
+            {
+                let message = format!(
+                    "this server has signed for turn {at} with root {stated}, not {wanted}: \
+                     others may have decided it"
+                );
+                return Err(Failure::refused(message)
+                    .hint("only a recovery to that root can be taken here"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! `world`: a sim that carries on another one, whose servers are gone for good.
+
+mod heir;
+mod succeed;
+mod verify;
+
+use std::{fmt, fs, path::Path, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_sim::{Genesis, Parent};
+use serde::Serialize;
+
+use super::{console::Console, failure::Failure, log::server::read_genesis, up::world::GENESIS};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum WorldCommand {
+    /// Found a successor: a new sim with new servers and admins, which begins with the state that
+    /// somebody kept of one whose servers are gone.
+    #[command(after_help = "Examples:\n  \
+        metatopia world succeed plaza/server-2 --place-name plaza --data-dir plaza-2\n  \
+        metatopia world succeed snapshot-.. --place-name plaza --data-dir plaza-2\n  \
+        metatopia up --data-dir plaza-2                              its servers run\n\n\
+        Of a data directory the last state is taken that more than two thirds of the servers \
+        signed for, which is\nproved in the new genesis; a snapshot file alone proves nothing but \
+        itself. The successor has an id of its own and\nnames its parent. Objects, scripts, \
+        packages, lands, players and the list of what was said are as they were,\nwith their \
+        sources and licences; servers and admins are new ones: whoever founds it decides there. \
+        Exit code\n4 when the directory is in use, 5 when the state or its proof does not hold.")]
+    Succeed(succeed::SucceedArgs),
+    /// What a genesis says, and which sim it carries on.
+    Show(ShowArgs),
+    /// Check that a successor begins with its parent's state, and that its parent's servers signed
+    /// for that.
+    #[command(after_help = "Examples:\n  \
+        metatopia world verify plaza-2/server-0/genesis --parent plaza/server-0/genesis\n  \
+        metatopia world verify genesis --snapshot snapshot-.. --parent parent.genesis\n\n\
+        The state is hashed again, whole, and every change of the parent's validators is followed \
+        from its genesis on.\nExit code 5 when anything does not hold.")]
+    Verify(verify::VerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// A genesis, or a data directory that holds one.
+    path: PathBuf,
+}
+
+/// The sim that is carried on.
+#[derive(Debug, Serialize)]
+struct ParentLine {
+    sim: String,
+    height: u64,
+    root: String,
+    /// Does the genesis hold a proof, whether or not it was checked?
+    proof: bool,
+}
+
+impl ParentLine {
+    fn of(parent: &Parent) -> Self {
+        let Parent { sim, height, root, proof } = parent;
+        let (sim, root) = (sim.to_string(), root.to_string());
+        Self { sim, height: height.0, root, proof: !proof.is_empty() }
+    }
+}
+
+impl fmt::Display for ParentLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sim, height, root, .. } = self;
+        write!(f, "sim {sim} from after turn {height}, with root {root}")
+    }
+}
+
+/// What a genesis says.
+#[derive(Debug, Serialize)]
+struct Shown {
+    sim: String,
+    name: String,
+    engine: u32,
+    licence: String,
+    asset_licence: String,
+    admins: Vec<String>,
+    validators: Vec<String>,
+    parent: Option<ParentLine>,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "sim         {}", self.sim)?;
+        writeln!(f, "name        {}", self.name)?;
+        writeln!(f, "engine      {}", self.engine)?;
+        writeln!(f, "licence     {}, assets {}", self.licence, self.asset_licence)?;
+        for admin in &self.admins {
+            writeln!(f, "admin       {admin}")?;
+        }
+        for validator in &self.validators {
+            writeln!(f, "validator   {validator}")?;
+        }
+        match &self.parent {
+            Some(parent) => write!(f, "carries on  {parent}"),
+            None => write!(f, "carries on  no other sim"),
+        }
+    }
+}
+
+pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        WorldCommand::Succeed(args) => succeed::run(&args, console),
+        WorldCommand::Show(args) => show(&args, console),
+        WorldCommand::Verify(args) => verify::run(&args, console),
+    }
+}
+
+fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
+    let genesis: Genesis = read_genesis(&genesis_at(&args.path))?;
+    console.show(&Shown {
+        sim: genesis.id().to_string(),
+        name: genesis.name.clone(),
+        engine: genesis.engine,
+        licence: genesis.licence.clone(),
+        asset_licence: genesis.asset_licence.clone(),
+        admins: genesis.admins.iter().map(ToString::to_string).collect(),
+        validators: genesis.validators.keys().map(ToString::to_string).collect(),
+        parent: genesis.parent.as_ref().map(ParentLine::of),
+    })
+}
+
+/// The genesis file that a path names: itself, or the one in it, or in the first server's directory.
+fn genesis_at(path: &Path) -> PathBuf {
+    let inside = [path.join(GENESIS), path.join("server-0").join(GENESIS)];
+    let found = inside.into_iter().find(|file| fs::metadata(file).is_ok());
+    found.unwrap_or_else(|| path.to_owned())
+}
