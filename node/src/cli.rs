@@ -24,6 +24,7 @@ mod receipt;
 mod recover;
 mod replay;
 mod say;
+mod scenario;
 mod script;
 mod session;
 mod sources;
@@ -128,6 +129,11 @@ enum Command {
         #[command(subcommand)]
         command: order::OrderCommand,
     },
+    /// Play stories of servers and faults in a simulated world.
+    Scenario {
+        #[command(subcommand)]
+        command: scenario::ScenarioCommand,
+    },
     /// Look at scripts.
     Script {
         #[command(subcommand)]
@@ -199,6 +205,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Recover { command } => recover::run(command, console),
         Command::World { command } => world::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
+        Command::Scenario { command } => scenario::run(command, console),
         Command::Script { command } => match command {
             script::ScriptCommand::Check(args) => script::check(&args, console),
             script::ScriptCommand::List(args) => wait(script::list(args, console)),

@@ -33,6 +33,6 @@ mod package;
 mod place;
 pub mod plaza;
 
-pub use mistake::Mistake;
+pub use mistake::{Mistake, Source};
 pub use package::parse_package;
 pub use place::Place;

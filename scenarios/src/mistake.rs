@@ -2,6 +2,8 @@
 
 use core::{fmt, ops::Range};
 
+use toml::Spanned;
+
 /// Why a file is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
@@ -17,29 +19,46 @@ pub struct Mistake {
 
 impl Mistake {
     /// A mistake about a whole file.
-    pub(crate) fn in_file(file: &str, message: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn in_file(file: &str, message: impl fmt::Display) -> Self {
         Self { file: file.to_owned(), line: 0, column: 0, message: message.to_string() }
     }
+}
 
-    /// A mistake at a place of a text.
-    pub(crate) fn at(
-        file: &str,
-        text: &str,
-        span: Range<usize>,
-        message: impl fmt::Display,
-    ) -> Self {
-        let before = text.get(..span.start).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        Self { line, column, ..Self::in_file(file, message) }
+/// A text in TOML, to say where mistakes in it are.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// How messages name the file.
+    pub file: &'a str,
+    /// All that it holds.
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    /// Reads the text as a value.
+    ///
+    /// # Errors
+    /// The first mistake, with line and column.
+    pub fn read<T: serde::de::DeserializeOwned>(&self) -> Result<T, Mistake> {
+        toml::from_str(self.text).map_err(|error| match error.span() {
+            Some(span) => self.mistake_in(span, error.message()),
+            None => Mistake::in_file(self.file, error.message()),
+        })
     }
 
-    /// What the TOML parser complains about.
-    pub(crate) fn toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
-        match error.span() {
-            Some(span) => Self::at(file, text, span, error.message()),
-            None => Self::in_file(file, error.message()),
-        }
+    /// A mistake in a value that was read.
+    #[must_use]
+    pub fn mistake<T>(&self, at: &Spanned<T>, message: impl fmt::Display) -> Mistake {
+        self.mistake_in(at.span(), message)
+    }
+
+    /// A mistake in these bytes of the text.
+    #[must_use]
+    pub fn mistake_in(&self, span: Range<usize>, message: impl fmt::Display) -> Mistake {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Mistake { line, column, ..Mistake::in_file(self.file, message) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_scripting::{Author, Draft, Package, PackageError, check};
 use serde::Deserialize;
 
-use crate::Mistake;
+use crate::{Mistake, Source};
 
 /// The file that describes a package.
 pub(crate) const MANIFEST: &str = "package.toml";
@@ -31,8 +31,7 @@ pub fn parse_package(folder: &str, files: &BTreeMap<&str, &str>) -> Result<Packa
     let Some(text) = files.get(MANIFEST) else {
         return Err(Mistake::in_file(folder, format!("{MANIFEST} is missing")));
     };
-    let described: PackageFile =
-        toml::from_str(text).map_err(|error| Mistake::toml(&path(MANIFEST), text, &error))?;
+    let described: PackageFile = Source { file: &path(MANIFEST), text }.read()?;
     let sources = files.iter().filter(|(name, _)| **name != MANIFEST);
     let package = Package::build(Draft {
         name: described.name,

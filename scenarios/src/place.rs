@@ -6,15 +6,15 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region, Shape};
 use metatopia_scripting::{Package, State};
 use metatopia_sim::{
-    Area, BuildingParameters, ENGINE, Genesis, Land, ObjectSpec, Parameters, ScriptSpec, Title,
-    is_name, limits::LANDS_MAX,
+    Area, BuildingParameters, ENGINE, Genesis, Land, ObjectSpec, ObjectSpecError, Parameters,
+    ScriptSpec, Title, is_name, limits::LANDS_MAX,
 };
 use metatopia_types::{AssetLicence, BodyShape, Contact, Look, ObjectId, PackageId, PublicKey};
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
-    Mistake,
+    Mistake, Source,
     number::{Color, Number, Pair},
 };
 
@@ -120,18 +120,6 @@ struct ScriptFile {
     package: Spanned<String>,
 }
 
-/// Where mistakes are.
-struct Source<'a> {
-    file: &'a str,
-    text: &'a str,
-}
-
-impl Source<'_> {
-    fn mistake<T>(&self, at: &Spanned<T>, message: impl core::fmt::Display) -> Mistake {
-        Mistake::at(self.file, self.text, at.span(), message)
-    }
-}
-
 impl Place {
     /// Reads the description of a place. `file` is how messages name it; `packages` are those that
     /// its objects may run, by the names of their manifests.
@@ -140,8 +128,7 @@ impl Place {
     /// The first mistake, with line and column.
     pub fn parse(file: &str, text: &str, packages: &[Package]) -> Result<Self, Mistake> {
         let source = Source { file, text };
-        let described: PlaceFile =
-            toml::from_str(text).map_err(|error| Mistake::toml(file, text, &error))?;
+        let described: PlaceFile = source.read()?;
         let mut parameters = Parameters::default();
         parameters.avatar.spawn = described.spawn.vec2();
         if let Some(radius) = described.spawn_radius {
@@ -172,6 +159,29 @@ impl Place {
             objects,
             lands,
         })
+    }
+
+    /// Puts one more thing at `at`: a disc of half a metre that stays there and runs this script. It
+    /// is called what the package is called.
+    ///
+    /// # Errors
+    /// The rule that the thing would break.
+    pub fn put(&mut self, package: &Package, at: Vec2) -> Result<(), ObjectSpecError> {
+        let shape = Shape::Circle { radius: Fx::HALF };
+        let thing = ObjectSpec {
+            kind: "thing".to_owned(),
+            name: package.manifest().name.clone(),
+            owner: None,
+            look: Look::default(),
+            text: String::new(),
+            body: BodySpec::new(shape, Motion::Static, at),
+            scripts: vec![ScriptSpec { package: package.id(), state: State::default() }],
+            licence: self.asset_licence.parse().unwrap_or_default(),
+        };
+        thing.check()?;
+        self.packages.insert(package.id(), package.encode());
+        self.objects.push(thing);
+        Ok(())
     }
 
     /// The genesis of a sim at this place, with these servers and permanent admins.
@@ -225,7 +235,7 @@ impl Source<'_> {
             Region::new().insert(ObjectId(1), &body).map_err(|error| {
                 let at = described.disc.as_ref().map(Spanned::span);
                 let at = at.or_else(|| described.rect.as_ref().map(Spanned::span));
-                Mistake::at(self.file, self.text, at.unwrap_or_else(|| object.span()), error)
+                self.mistake_in(at.unwrap_or_else(|| object.span()), error)
             })?;
             let spec = ObjectSpec {
                 kind: described.kind.clone(),

@@ -13,4 +13,5 @@ mod membership;
 mod people;
 mod plaza;
 mod recovery;
+mod scenario;
 mod succession;

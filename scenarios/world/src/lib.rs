@@ -40,6 +40,7 @@ mod machine;
 mod network;
 pub mod replica;
 mod seat;
+pub mod story;
 mod trace;
 mod watched;
 mod world;

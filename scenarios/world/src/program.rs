@@ -4,6 +4,7 @@ mod bugbank;
 mod campaign;
 mod replay;
 mod report;
+mod scenario;
 mod span;
 mod swarm;
 mod twins;
@@ -25,9 +26,11 @@ struct Arguments {
 }
 
 const ENDS: &str = "Ends with:
-  0  all laws held
-  1  a law was broken, or a class of faults never happened in 100 seeds or more
-  2  usage: the command line is wrong";
+  0  all laws held, and all expectations of stories came true
+  1  a law was broken, an expectation did not come true, or a class of faults never happened in 100
+     seeds or more
+  2  usage: the command line or a file is wrong
+  3  a file that was named is not there";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -39,6 +42,11 @@ enum Command {
     Bugbank(bugbank::Arguments),
     /// Tells the world of one seed, and what it stands for
     Replay(replay::Arguments),
+    /// Plays stories from files, with whole servers and people
+    Scenario {
+        #[command(subcommand)]
+        command: scenario::Command,
+    },
 }
 
 /// How a command ended.
@@ -48,8 +56,10 @@ pub(crate) enum Exit {
     Sound,
     /// One did not, or the run proves nothing.
     Broken,
-    /// The command line names something that is not there.
+    /// The command line names something that there is not, or a file is wrong.
     Usage,
+    /// There is no such file.
+    NotFound,
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -58,10 +68,12 @@ pub(crate) fn main() -> ExitCode {
         Command::Twins(arguments) => twins::run(&arguments),
         Command::Bugbank(arguments) => bugbank::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Scenario { command } => scenario::run(&command),
     };
     match exit {
         Exit::Sound => ExitCode::SUCCESS,
         Exit::Broken => ExitCode::FAILURE,
         Exit::Usage => ExitCode::from(2),
+        Exit::NotFound => ExitCode::from(3),
     }
 }

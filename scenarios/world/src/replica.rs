@@ -26,6 +26,7 @@ pub use oracle::{Log, Oracle, Step};
 pub use person::{Deed, Fate, Manner, Person};
 pub use server::{Job, Report, Request, Server, Start, Wake};
 pub use servers::{Mail, Servers, Tamper};
+pub(crate) use setting::contact;
 pub use setting::{Broken, Flip, Setting, Slow, Trap};
 pub use stage::{Account, Stage};
 pub use stranger::Stranger;

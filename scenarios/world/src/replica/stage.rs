@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use metatopia_oracle::{Fault, Law};
-use metatopia_protocol::{Answer, ClientMessage, Question, encode_client};
+use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
 use metatopia_replica::ClientId;
-use metatopia_types::{ActId, Digest, Height};
+use metatopia_types::{ActId, Digest, Height, Millis};
 
 use super::gateway::{Hangup, WINDOW_BYTES};
 use super::oracle::{Entry, Log};
@@ -70,6 +70,8 @@ pub struct Account {
     pub turns: usize,
     /// Acts in them.
     pub acts: usize,
+    /// The time of each turn, from height 1 on.
+    pub times: Vec<Millis>,
     /// Who built which turns, by seat.
     pub built: BTreeMap<usize, Vec<Height>>,
     /// Processes that died.
@@ -415,6 +417,15 @@ impl Stage {
         self.account()
     }
 
+    /// Ends here and now, whatever is under way: for a world that is not to go on.
+    #[must_use]
+    pub fn leave(mut self) -> Account {
+        for person in &mut self.people {
+            person.ended.get_or_insert(Goodbye::Stopping);
+        }
+        self.account()
+    }
+
     fn account(self) -> Account {
         let mut logs = Vec::new();
         let mut world = self.world;
@@ -446,6 +457,8 @@ impl Stage {
         bytes.extend_from_slice(self.frames.finalize().as_bytes());
         let longest = logs.iter().max_by_key(|log| log.decisions.len());
         let turns = longest.map_or(0, |log| log.decisions.len());
+        let decided = longest.iter().flat_map(|log| &log.decisions);
+        let times = decided.map(|decision| decision.turn.header.time).collect();
         let mut built: BTreeMap<usize, Vec<Height>> = BTreeMap::new();
         for decision in longest.iter().flat_map(|log| &log.decisions) {
             let builder = decision.turn.header.proposer;
@@ -456,6 +469,7 @@ impl Stage {
             faults: world.cluster.oracle.faults().to_vec(),
             people: self.people,
             turns,
+            times,
             built,
             acts: places.len(),
             crashes: world.crashes(),

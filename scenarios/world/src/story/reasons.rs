@@ -1,0 +1,92 @@
+//! Names of reasons: why an act was refused, why a server hung up.
+
+use metatopia_protocol::{Goodbye, SubmitRefusal};
+use metatopia_types::Refusal;
+
+use crate::replica::Hangup;
+
+macro_rules! reasons {
+    ($($names:ident, $name:ident($why:ty): { $($reason:pat => $word:literal,)+ })+) => {$(
+        pub(super) const $names: &[&str] = &[$($word),+];
+
+        pub(super) const fn $name(why: &$why) -> &'static str {
+            match why {
+                $($reason => $word,)+
+            }
+        }
+    )+};
+}
+
+reasons! {
+    RULES, rule(Refusal): {
+        Refusal::NotLoggedIn => "not-logged-in",
+        Refusal::OtherSession => "other-session",
+        Refusal::NotAdmin => "not-admin",
+        Refusal::BadText => "bad-text",
+        Refusal::NoObject => "no-object",
+        Refusal::OutOfReach => "out-of-reach",
+        Refusal::Immovable => "immovable",
+        Refusal::NoBlob => "no-blob",
+        Refusal::NoChannel => "no-channel",
+        Refusal::Full => "world-full",
+        Refusal::OutOfRange => "out-of-range",
+        Refusal::TooOften => "too-often",
+        Refusal::BadSetChange => "bad-set-change",
+        Refusal::WrongRoot => "wrong-root",
+        Refusal::BadEvidence => "bad-evidence",
+        Refusal::Crashed => "crashed",
+        Refusal::NotYours => "not-yours",
+        Refusal::Person => "person",
+        Refusal::ClosedLand => "closed-land",
+        Refusal::Occupied => "occupied",
+        Refusal::KeptClear => "kept-clear",
+        Refusal::BadSize => "bad-size",
+        Refusal::TooManyObjects => "too-many-objects",
+        Refusal::TooManyScripts => "too-many-scripts",
+        Refusal::TooMuchText => "too-much-text",
+        Refusal::NoPlayer => "no-player",
+        Refusal::NoRoomForGifts => "no-room-for-gifts",
+        Refusal::NoPackage => "no-package",
+        Refusal::NoScript => "no-script",
+        Refusal::NotFree => "not-free",
+        Refusal::NothingToUndo => "nothing-to-undo",
+        Refusal::GiftStays => "gift-stays",
+    }
+    ENTRY, entry(SubmitRefusal): {
+        SubmitRefusal::OtherSim(_) => "other-sim",
+        SubmitRefusal::TooLong(_) => "too-long",
+        SubmitRefusal::Expired { .. } => "expired",
+        SubmitRefusal::TooFarAhead { .. } => "too-far-ahead",
+        SubmitRefusal::Replayed(_) => "replayed",
+        SubmitRefusal::BadSignature => "bad-signature",
+        SubmitRefusal::BadBlob => "bad-blob",
+        SubmitRefusal::QuotaExceeded => "quota-exceeded",
+        SubmitRefusal::TooManyLanes => "too-many-lanes",
+        SubmitRefusal::Full => "node-full",
+    }
+    HANGUPS, hangup(Hangup): {
+        Hangup::TooLong => "too-long",
+        Hangup::TooSlow | Hangup::Said(Goodbye::TooSlow) => "too-slow",
+        Hangup::Said(Goodbye::Version(_)) => "version",
+        Hangup::Said(Goodbye::BadFrame) => "bad-frame",
+        Hangup::Said(Goodbye::BadSignature) => "bad-signature",
+        Hangup::Said(Goodbye::NoHello) => "no-hello",
+        Hangup::Said(Goodbye::Full) => "full",
+        Hangup::Said(Goodbye::OtherSession) => "other-session",
+        Hangup::Said(Goodbye::Stopping) => "stopping",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENTRY, HANGUPS, RULES};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_reason_has_a_name_of_its_own() {
+        let refusals: BTreeSet<&str> = RULES.iter().chain(ENTRY).copied().collect();
+        assert_eq!(refusals.len(), RULES.len() + ENTRY.len());
+        let hangups: BTreeSet<&str> = HANGUPS.iter().copied().collect();
+        assert_eq!(hangups.len(), HANGUPS.len());
+    }
+}

@@ -1,0 +1,231 @@
+//! What happens in a story, resolved: orders to the world, and what people do.
+
+use std::time::Duration;
+
+use metatopia_types::{Act, Blob, Emote, Envelope, SetChange};
+
+use super::file::Rudeness;
+use super::units::{Target, span};
+use crate::chance::Span;
+use crate::class::Class;
+use crate::cluster::Order;
+use crate::crash::Tail;
+use crate::network::Links;
+use crate::replica::{Manner, Setting, Trap, contact};
+
+/// Something that happens at a moment.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// To one server.
+    Trouble(Target, Trouble),
+    /// To all of them.
+    World(WorldTrouble),
+    /// Somebody acts.
+    Act { person: usize, does: Doing },
+    /// A stranger, by number, connects to this server.
+    Meet { stranger: usize, seat: usize },
+    /// The stranger says who it is.
+    Introduce { stranger: usize },
+    /// The stranger does what it came for.
+    Rude { stranger: usize },
+}
+
+/// Trouble of one server.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Trouble {
+    Crash { tail: Tail, down: Duration },
+    Kill,
+    Start,
+    Pause(Duration),
+    Clock(i64),
+    Slow { takes: Duration, until: Duration },
+    DiskFull { room: u64, until: Duration },
+    DiskFails { operation: u64, until: Duration },
+}
+
+impl Trouble {
+    /// What the world is ordered to do to the server in `seat` now, at `at`, and later.
+    pub(super) fn orders(self, at: Duration, seat: usize) -> Vec<(Duration, Order)> {
+        let now = |order| vec![(at, order)];
+        match self {
+            Self::Crash { tail, down } => now(Order::Crash { seat, tail, down }),
+            Self::Kill => now(Order::Kill(seat)),
+            Self::Start => now(Order::Start(seat)),
+            Self::Pause(span) => now(Order::Pause(seat, span)),
+            Self::Clock(by) => now(Order::SetClock(seat, by)),
+            Self::Slow { takes, until } => {
+                let span = Span { least: takes, most: takes };
+                vec![(at, Order::Slow(seat, Some(span))), (until, Order::Slow(seat, None))]
+            }
+            Self::DiskFull { room, until } => {
+                vec![(at, Order::DiskFull(seat, room)), (until, Order::DiskMends(seat))]
+            }
+            Self::DiskFails { operation, until } => {
+                vec![(at, Order::DiskFails(seat, operation)), (until, Order::DiskMends(seat))]
+            }
+        }
+    }
+}
+
+/// Trouble of all servers, or of the links between them.
+#[derive(Debug, Clone)]
+pub(super) enum WorldTrouble {
+    PowerLoss { tail: Tail, down: Duration, stagger: Duration },
+    Split { group: Vec<usize>, until: Duration },
+    OneWay { from: usize, to: usize, until: Duration },
+    Weather { links: Links, then: Links, until: Duration },
+}
+
+impl WorldTrouble {
+    pub(super) fn orders(self, at: Duration) -> Vec<(Duration, Order)> {
+        match self {
+            Self::PowerLoss { tail, down, stagger } => {
+                vec![(at, Order::PowerLoss { tail, down, stagger })]
+            }
+            Self::Split { group, until } => {
+                vec![(at, Order::Split(group)), (until, Order::Mend(Class::Split))]
+            }
+            Self::OneWay { from, to, until } => {
+                vec![(at, Order::Cut(from, to)), (until, Order::Mend(Class::OneWay))]
+            }
+            Self::Weather { links, then, until } => {
+                vec![(at, Order::Links(links)), (until, Order::Links(then))]
+            }
+        }
+    }
+}
+
+/// Somebody who comes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visitor {
+    pub(super) number: u64,
+    pub(super) seat: usize,
+    pub(super) from: Duration,
+    pub(super) manner: Manner,
+}
+
+/// Somebody who does not behave.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rude {
+    pub(super) seat: usize,
+    pub(super) does: Rudeness,
+}
+
+const EMOTES: &[(&str, Emote)] = &[
+    ("wave", Emote::Wave),
+    ("nod", Emote::Nod),
+    ("dance", Emote::Dance),
+    ("bow", Emote::Bow),
+    ("laugh", Emote::Laugh),
+];
+
+/// What a story has somebody do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Doing {
+    Emote(Emote),
+    Heartbeat,
+    Say(String),
+    /// Loses the line to the server, and comes back after this time.
+    Vanish(Duration),
+    /// Makes the server in this seat a standby.
+    Promote(usize),
+    /// Makes it a standby in reserve.
+    Reserve(usize),
+    /// Takes its vote, or its place among the standbys.
+    Demote(usize),
+}
+
+impl Doing {
+    /// Reads such as `wave`, `say hello` or `promote 4`.
+    pub(super) fn read(words: &str, seats: usize) -> Result<Self, String> {
+        let wrong = || {
+            let emotes: Vec<&str> = EMOTES.iter().map(|(name, _)| *name).collect();
+            format!(
+                "nobody can do {words:?}; there are {}, heartbeat, say WORDS, vanish TIME, and for \
+                 person 0, the admin, promote N, reserve N and demote N, with N the number of a \
+                 server below {seats}",
+                emotes.join(", ")
+            )
+        };
+        if let Some((_, emote)) = EMOTES.iter().find(|(name, _)| *name == words) {
+            return Ok(Self::Emote(*emote));
+        }
+        let (verb, rest) = words.split_once(' ').unwrap_or((words, ""));
+        let seat = || rest.parse().ok().filter(|seat| *seat < seats).ok_or_else(wrong);
+        match verb {
+            "heartbeat" if rest.is_empty() => Ok(Self::Heartbeat),
+            "say" if !rest.is_empty() => Ok(Self::Say(rest.to_owned())),
+            "vanish" => span(rest).map(Self::Vanish).map_err(|_| wrong()),
+            "promote" => Ok(Self::Promote(seat()?)),
+            "reserve" => Ok(Self::Reserve(seat()?)),
+            "demote" => Ok(Self::Demote(seat()?)),
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The act, and the words that belong to it; nothing for who does none.
+    pub(super) fn act(&self, setting: &Setting) -> Option<(Act, Option<&str>)> {
+        let change = |change| (Act::SetChange(change), None);
+        Some(match self {
+            Self::Vanish(_) => return None,
+            Self::Emote(emote) => (Act::Emote(*emote), None),
+            Self::Heartbeat => (Act::Heartbeat, None),
+            Self::Say(words) => {
+                let body = Blob(words.as_bytes().to_vec()).id();
+                (Act::Say { channel: 0, body }, Some(words))
+            }
+            Self::Promote(seat) => {
+                let (key, contact) = (setting.name(*seat), contact(*seat));
+                change(SetChange::Add { key, contact })
+            }
+            Self::Reserve(seat) => {
+                let (key, contact) = (setting.name(*seat), contact(*seat));
+                change(SetChange::Reserve { key, contact })
+            }
+            Self::Demote(seat) => change(SetChange::Remove { key: setting.name(*seat) }),
+        })
+    }
+}
+
+macro_rules! poisons {
+    ($($word:literal: $act:pat,)+) => {
+        /// Acts that may be poison: applying them panics.
+        pub(super) const POISONS: &[(&str, Trap)] = &[$(
+            ($word, |envelope: &Envelope| matches!(envelope.act, $act)),
+        )+];
+    };
+}
+
+poisons! {
+    "wave": Act::Emote(Emote::Wave),
+    "nod": Act::Emote(Emote::Nod),
+    "dance": Act::Emote(Emote::Dance),
+    "bow": Act::Emote(Emote::Bow),
+    "laugh": Act::Emote(Emote::Laugh),
+    "heartbeat": Act::Heartbeat,
+    "walk": Act::Walk { .. },
+    "push": Act::Push { .. },
+    "touch": Act::Touch { .. },
+    "say": Act::Say { .. },
+    "promote": Act::SetChange(SetChange::Add { .. }),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Doing;
+    use metatopia_types::Emote;
+    use std::time::Duration;
+
+    #[test]
+    fn deeds_are_read_as_they_are_said() {
+        assert_eq!(Doing::read("wave", 4), Ok(Doing::Emote(Emote::Wave)));
+        assert_eq!(Doing::read("say hello there", 4), Ok(Doing::Say("hello there".to_owned())));
+        assert_eq!(Doing::read("vanish 2s", 4), Ok(Doing::Vanish(Duration::from_secs(2))));
+        assert_eq!(Doing::read("promote 4", 5), Ok(Doing::Promote(4)));
+        for words in
+            ["", "wav", "say", "vanish 2", "promote", "promote 5", "demote -1", "heartbeat 1"]
+        {
+            assert!(Doing::read(words, 5).is_err_and(|why| why.contains("promote N")), "{words}");
+        }
+    }
+}
