@@ -210,7 +210,7 @@ pub struct Settings {
     pub archive: bool,
     /// Turns between states that are stored. Default: 600.
     pub snapshot_turns: u64,
-    /// Turns behind the others from which on a state is fetched from them. Default: 2400.
+    /// Turns behind the others from which on a state is fetched from them. Default: 1500.
     pub behind_turns: u64,
     /// How much is logged. Default: info.
     pub log: LogLevel,

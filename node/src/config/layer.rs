@@ -98,7 +98,7 @@ keys! {
     archive: bool, "BOOL";
     /// Turns between states that are stored [default: 600].
     snapshot_turns: u64, "COUNT";
-    /// Turns behind the others from which on a state is fetched from them [default: 2400].
+    /// Turns behind the others from which on a state is fetched from them [default: 1500].
     behind_turns: u64, "COUNT";
     /// How much is logged: off, error, warn, info, debug or trace [default: info].
     log: LogLevel, "LEVEL";

@@ -295,3 +295,59 @@ fn a_server_that_stops_marks_its_log_so_that_a_cut_is_damage() {
 
     assert!(refused.to_string().contains("log/segment-0000000000 is damaged"), "{refused}");
 }
+
+fn replace(height: u64) -> Order {
+    let Order::Snapshot(snapshot) = snapshot(height) else { panic!("a snapshot") };
+    Order::Replace { snapshot, note: Some(Record::Healed { from: Height(3) }.encode()) }
+}
+
+fn restart(said: Vec<Done>) -> Result<Restart, String> {
+    let replaced = said.into_iter().find_map(|done| match done {
+        Done::Replaced(replaced) => Some(replaced),
+        _ => None,
+    });
+    replaced.expect("it was ordered")
+}
+
+#[test]
+fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_asked_before() {
+    let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+    for height in 1..=10 {
+        work(&mut keeper, turn(height));
+    }
+    work(&mut keeper, [snapshot(3), snapshot(9)]);
+
+    // Ordered before it, a sync is done before it is: nobody is left to hear of it afterwards.
+    let said = work(&mut keeper, [Order::Sync(Position(20)), replace(8)]);
+    let before = |done: &Done| matches!(done, Done::Synced(Position(20)));
+    assert!(before(&said[0]), "{said:?}");
+    let Restart { past, records } = restart(said).expect("a good disk");
+    assert_eq!(past.len(), 8);
+    let heights: Vec<u64> = records.iter().filter_map(Record::height).map(|at| at.0).collect();
+    assert_eq!(heights, [9, 9, 10, 10, 3], "the note comes last");
+    let kept = list_snapshots(keeper.store.disk()).expect("a good disk");
+    assert_eq!(kept.iter().map(|(height, _)| height.0).collect::<Vec<_>>(), [8]);
+
+    // A state far above what the log has: nothing of it is read.
+    let Restart { past, records } = restart(work(&mut keeper, [replace(500)])).expect("a disk");
+    assert_eq!((past.len(), records.iter().filter_map(Record::height).count()), (10, 2));
+    let said = work(&mut keeper, turn(501).into_iter().chain([Order::Sync(Position(2))]));
+    assert_eq!(synced(&said), Some(2));
+}
+
+#[test]
+fn a_fetched_state_waits_for_a_log_that_can_be_written() {
+    let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+    work(&mut keeper, turn(1));
+    work(&mut keeper, [snapshot(1)]);
+    let at = keeper.store.disk().operations();
+    keeper.store.disk_mut().fail_operation(at, Fault::Full);
+    work(&mut keeper, turn(2).into_iter().chain([Order::Sync(Position(4))]));
+    assert_eq!(keeper.health, Health::Full);
+
+    let refused = restart(work(&mut keeper, [replace(8)])).expect_err("there is no room");
+
+    assert_eq!(refused, "the log cannot be written");
+    let kept = list_snapshots(keeper.store.disk()).expect("a good disk");
+    assert_eq!(kept.iter().map(|(height, _)| height.0).collect::<Vec<_>>(), [1]);
+}

@@ -2,9 +2,9 @@
 
 use metatopia_store::{
     Disk, FileKind, FileName, Folder, ReadDisk, Snapshot, Store, claim_identity, forget_blob,
-    get_blob, load_snapshot,
+    get_blob, list_snapshots, load_snapshot,
     memory::{Fault, MemoryDisk, Tail},
-    newest_snapshot, put_blob, put_snapshot, read_identity,
+    newest_snapshot, put_blob, put_only_snapshot, put_snapshot, read_identity,
 };
 use metatopia_types::{Blob, Digest, Height, Root};
 
@@ -185,4 +185,38 @@ fn a_snapshot_that_cannot_be_read_is_an_error_and_not_passed_over() {
         disk.fail_read(disk.reads() + read - first, Fault::Fail);
         newest_snapshot(&disk).expect_err("injected");
     }
+}
+
+/// A server that had healed stored the right state beside the wrong one of the same height, and a
+/// restart took whichever came first by its root.
+#[test]
+fn of_a_height_that_is_stored_again_only_the_new_state_is_kept() {
+    for (wrong, right) in [(&b"wrong"[..], &b"right"[..]), (b"right", b"wrong")] {
+        let mut disk = MemoryDisk::new();
+        put_snapshot(&mut disk, &snapshot(600, b"older")).expect("a good disk");
+        put_snapshot(&mut disk, &snapshot(1_200, wrong)).expect("a good disk");
+        put_snapshot(&mut disk, &snapshot(1_200, right)).expect("a good disk");
+
+        let kept = list_snapshots(&disk).expect("a good disk");
+
+        let due = [snapshot(1_200, right), snapshot(600, b"older")];
+        assert_eq!(kept, due.map(|snapshot| (snapshot.height, snapshot.root)));
+    }
+}
+
+#[test]
+fn a_state_that_takes_the_place_of_all_others_is_the_only_one_also_if_they_are_newer() {
+    let mut disk = MemoryDisk::new();
+    for height in [600, 1_200, 1_800] {
+        put_snapshot(&mut disk, &snapshot(height, b"not believed")).expect("a good disk");
+    }
+    let fetched = snapshot(1_200, b"fetched");
+    put_only_snapshot(&mut disk, &fetched).expect("a good disk");
+    put_only_snapshot(&mut disk, &fetched).expect("again does no harm");
+
+    let kept = list_snapshots(&disk).expect("a good disk");
+
+    assert_eq!(kept, [(fetched.height, fetched.root)]);
+    let newest = newest_snapshot(&disk).expect("a good disk");
+    assert_eq!(newest.snapshot, Some(fetched));
 }
