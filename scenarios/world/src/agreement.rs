@@ -32,3 +32,4 @@ pub use stage::Stage;
 pub use swarm::{Moment, Plan, Played, Recovery, Swarm, shrink};
 pub use twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
 pub use villain::Deed;
+pub(crate) use villain::{Ground, Villain};

@@ -29,12 +29,15 @@
 
 mod agenda;
 pub mod agreement;
+mod calm;
 mod chance;
 mod class;
 mod clock;
 mod cluster;
 mod conditions;
+mod course;
 mod crash;
+mod damage;
 mod life;
 mod machine;
 mod network;
@@ -43,16 +46,20 @@ mod seat;
 pub mod story;
 mod trace;
 mod watched;
+mod weather;
 mod world;
 
 pub use agenda::Agenda;
+pub use calm::Recovery;
 pub use chance::{CERTAIN_PPM, Dice, Span};
-pub use class::{Class, Fired};
+pub use class::{Class, Fired, Level};
 pub use clock::{Clock, DAWN};
 pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, Scene};
 pub use conditions::Conditions;
+pub use course::{Breach, Course, Tale, shrink};
 pub use crash::{CrashPoint, Point, Steps, Tail};
 pub use machine::{Effect, FileChange, Input, Machine, Mark, To};
 pub use network::{Links, Network};
 pub use trace::Trace;
+pub use weather::Moment;
 pub use world::World;

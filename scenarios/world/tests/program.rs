@@ -43,6 +43,19 @@ fn a_replay_tells_what_a_seed_stands_for_and_tells_it_twice_the_same() {
 }
 
 #[test]
+fn whole_servers_are_played_and_told_like_agreement() {
+    let output = run("swarm --whole --seeds 1 --first-seed 2 --virtual 4s --jobs 1 --json");
+
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let summary = last_line(&output);
+    assert_eq!((&summary["seeds"], &summary["violations"]), (&1.into(), &0.into()), "{summary}");
+    assert!(summary["acts"].as_u64().unwrap() > 0, "{summary}");
+    let told = run("replay --whole --seed 2 --virtual 4s --json");
+    assert_eq!(told.status.code(), Some(0), "{told:?}");
+    assert_eq!(last_line(&told)["turns"], summary["turns"]);
+}
+
+#[test]
 fn schedules_of_twins_are_counted() {
     let output = run("twins --schedules 20 --json");
 

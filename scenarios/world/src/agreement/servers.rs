@@ -131,7 +131,7 @@ impl Servers {
         if let Record::Turn(turn) = record {
             let mut recent: Vec<_> = self.oracle.history().newest(RECENT).cloned().collect();
             recent.reverse();
-            if let Some((id, why)) = villain.note_turn(&self.setting, turn, &recent) {
+            if let Some((id, why)) = villain.note_turn(&*self.setting, turn, &recent) {
                 self.oracle.forbid(id, why);
             }
         }
@@ -219,7 +219,7 @@ impl Cluster for Servers {
         let Some(villain) = self.villains.get_mut(&from) else {
             return vec![frame.clone()];
         };
-        let frames = villain.twist(&self.setting, to, frame);
+        let frames = villain.twist(&*self.setting, to, frame);
         if frames != [frame.clone()] {
             self.fired.note(villain.class());
         }

@@ -14,6 +14,7 @@ use metatopia_types::{
 use super::flaws::Flaws;
 use super::ledger::{Ledger, LedgerState, led_by};
 use super::signatures::Scheme;
+use super::villain::Ground;
 use crate::clock::DAWN;
 
 /// The rules that simulated servers run.
@@ -231,5 +232,27 @@ impl Setting {
     ) -> SignedEnvelope {
         let (sim, author) = (self.sim, key.public());
         Envelope { sim, author, lane, seq: Seq(seq), last_valid, act }.sign(key)
+    }
+}
+
+impl Ground for Setting {
+    fn sim(&self) -> SimId {
+        self.sim
+    }
+
+    fn key(&self, seat: usize) -> &dyn Sign {
+        &*self.keys[seat]
+    }
+
+    fn founders(&self) -> usize {
+        self.founders
+    }
+
+    fn turn_length(&self) -> u64 {
+        self.turn_length
+    }
+
+    fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope {
+        Self::act(self, player, seq, last_valid, act)
     }
 }

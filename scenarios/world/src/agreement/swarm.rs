@@ -18,9 +18,11 @@ use metatopia_store::Controls as LogControls;
 use super::outcome::Outcome;
 use super::scenario::Seed;
 use super::setting::Flaw;
+pub use crate::calm::Recovery;
 use crate::class::Class;
-pub use calm::Recovery;
-pub use plan::{Moment, Plan};
+use crate::course::Course;
+pub use crate::weather::Moment;
+pub use plan::Plan;
 use run::Run;
 pub use shrink::shrink;
 
@@ -61,10 +63,24 @@ impl Swarm {
         }
     }
 
+    /// The same, without what only agreement has.
+    #[must_use]
+    pub fn course(&self) -> Course {
+        let Self { seed, span, from, until, .. } = *self;
+        Course { seed, span, without: self.without.clone(), from, until }
+    }
+
+    /// This world on another course.
+    #[must_use]
+    pub fn on(&self, course: &Course) -> Self {
+        let Course { seed, span, from, until, .. } = *course;
+        Self { seed, span, without: course.without.clone(), from, until, ..self.clone() }
+    }
+
     /// When the faults stop.
     #[must_use]
     pub fn calm_from(&self) -> Duration {
-        self.until.unwrap_or(self.span * 4 / 5).min(self.span)
+        self.course().calm_from()
     }
 
     /// What the seed stands for.

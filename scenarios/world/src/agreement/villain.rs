@@ -8,10 +8,10 @@ use std::sync::Arc;
 use metatopia_consensus::Message;
 use metatopia_oracle::Forbidden;
 use metatopia_types::{
-    Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Signature, Turn,
+    Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
+    SignedEnvelope, SimId, Turn,
 };
 
-use super::setting::Setting;
 use crate::class::Class;
 use noise::{corrupt, garbled, oversized, parts};
 
@@ -88,6 +88,20 @@ impl Deed {
     }
 }
 
+/// What a liar knows of its sim.
+pub(crate) trait Ground {
+    /// Its id.
+    fn sim(&self) -> SimId;
+    /// The key of a server.
+    fn key(&self, seat: usize) -> &dyn Sign;
+    /// So many of the first seats vote at genesis.
+    fn founders(&self) -> usize;
+    /// Least milliseconds from one turn to the next.
+    fn turn_length(&self) -> u64;
+    /// An act of a player with this number.
+    fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope;
+}
+
 /// A liar in one seat.
 #[derive(Debug)]
 pub(crate) struct Villain {
@@ -124,33 +138,33 @@ impl Villain {
     /// The server wrote down a turn: perhaps its own.
     pub(crate) fn note_turn(
         &mut self,
-        setting: &Setting,
+        ground: &dyn Ground,
         turn: &Arc<Turn>,
         recent: &[Arc<Turn>],
     ) -> Option<(HeaderId, Forbidden)> {
         self.last_seen = Some(turn.id());
-        let own = turn.header.proposer == setting.name(self.seat);
+        let own = turn.header.proposer == ground.key(self.seat).public();
         if !own || self.turns.contains_key(&turn.id()) || self.variants.contains_key(&turn.id()) {
             return None;
         }
         let mut variant = Turn::clone(turn);
         let why = match self.deed {
             Deed::TwoTurns => {
-                variant.header.time = variant.header.time.plus(setting.turn_length);
+                variant.header.time = variant.header.time.plus(ground.turn_length());
                 None
             }
             Deed::OverclaimRound => {
-                let everybody = u32::try_from(setting.founders).unwrap_or(u32::MAX);
+                let everybody = u32::try_from(ground.founders()).unwrap_or(u32::MAX);
                 variant.header.round = Round(variant.header.round.0 + everybody);
                 Some("it claims a later round")
             }
-            Deed::VoidTurns => Some(spoil(setting, &mut variant, recent, self.turns.len())),
+            Deed::VoidTurns => Some(spoil(ground, &mut variant, recent, self.turns.len())),
             Deed::Censor => {
                 put(&mut variant, Vec::new());
                 None
             }
-            Deed::WrongRoot => Some(spoil(setting, &mut variant, recent, 0)),
-            Deed::WrongTime => Some(spoil(setting, &mut variant, recent, 3 + self.turns.len() % 2)),
+            Deed::WrongRoot => Some(spoil(ground, &mut variant, recent, 0)),
+            Deed::WrongTime => Some(spoil(ground, &mut variant, recent, 3 + self.turns.len() % 2)),
             _ => return None,
         };
         let ahead = (variant.header.time > turn.header.time).then_some(variant.header.time);
@@ -163,7 +177,7 @@ impl Villain {
     /// What really goes out to the server in seat `to`.
     pub(crate) fn twist(
         &mut self,
-        setting: &Setting,
+        ground: &dyn Ground,
         to: usize,
         message: &Message,
     ) -> Vec<Message> {
@@ -179,7 +193,7 @@ impl Villain {
             Deed::Mute => vec![],
             Deed::WithholdAll if carries_turn(message) => vec![],
             Deed::WithholdAllButOne if carries_turn(message) => {
-                let lucky = (self.seat + 1) % setting.founders;
+                let lucky = (self.seat + 1) % ground.founders();
                 if to == lucky { honest } else { vec![] }
             }
             Deed::CorruptParts => vec![corrupt(message)],
@@ -187,21 +201,21 @@ impl Villain {
             | Deed::OverclaimRound
             | Deed::Censor
             | Deed::WrongRoot
-            | Deed::WrongTime => self.substitute(setting, message),
+            | Deed::WrongTime => self.substitute(ground, message),
             Deed::TwoTurns => match to % 3 {
                 0 => {
-                    let mut both = self.substitute(setting, message);
+                    let mut both = self.substitute(ground, message);
                     both.retain(|variant| variant != message);
                     both.insert(0, message.clone());
                     both
                 }
-                1 => self.substitute(setting, message),
+                1 => self.substitute(ground, message),
                 _ => honest,
             },
             Deed::TwoVotes => match to % 3 {
-                0 => self.other_vote(setting, message),
+                0 => self.other_vote(ground, message),
                 1 => honest,
-                _ => [honest, self.other_vote(setting, message)].concat(),
+                _ => [honest, self.other_vote(ground, message)].concat(),
             },
             Deed::WithholdAll | Deed::WithholdAllButOne => honest,
         }
@@ -220,8 +234,8 @@ impl Villain {
     }
 
     /// The same message about the variant of a turn.
-    fn substitute(&self, setting: &Setting, message: &Message) -> Vec<Message> {
-        let key = &*setting.keys[self.seat];
+    fn substitute(&self, ground: &dyn Ground, message: &Message) -> Vec<Message> {
+        let key = ground.key(self.seat);
         let variant = |id: &HeaderId| self.variants.get(id);
         match message {
             Message::Proposal(signed) if signed.message.proposer == key.public() => {
@@ -230,7 +244,7 @@ impl Villain {
                 };
                 let mut proposal = signed.message.clone();
                 proposal.header = turn.id();
-                vec![Message::Proposal(proposal.sign(setting.sim, key))]
+                vec![Message::Proposal(proposal.sign(ground.sim(), key))]
             }
             Message::Vote(signed) if signed.message.voter == key.public() => {
                 let turn = signed.message.header.as_ref().and_then(variant);
@@ -239,7 +253,7 @@ impl Villain {
                 };
                 let mut vote = signed.message.clone();
                 vote.header = Some(turn.id());
-                vec![Message::Vote(vote.sign(setting.sim, key))]
+                vec![Message::Vote(vote.sign(ground.sim(), key))]
             }
             Message::Part(part) => match variant(&part.header) {
                 // All parts of the variant for the first one, and nothing for the others.
@@ -252,13 +266,13 @@ impl Villain {
     }
 
     /// Its own vote, for something else.
-    fn other_vote(&self, setting: &Setting, message: &Message) -> Vec<Message> {
-        let key = &*setting.keys[self.seat];
+    fn other_vote(&self, ground: &dyn Ground, message: &Message) -> Vec<Message> {
+        let key = ground.key(self.seat);
         match message {
             Message::Vote(signed) if signed.message.voter == key.public() => {
                 let mut vote = signed.message.clone();
                 vote.header = if vote.header.is_some() { None } else { self.last_seen };
-                vec![Message::Vote(vote.sign(setting.sim, key))]
+                vec![Message::Vote(vote.sign(ground.sim(), key))]
             }
             _ => vec![message.clone()],
         }
@@ -270,9 +284,14 @@ const fn carries_turn(message: &Message) -> bool {
 }
 
 /// Breaks one of the rules that make a turn void. `number` chooses which.
-fn spoil(setting: &Setting, turn: &mut Turn, recent: &[Arc<Turn>], number: usize) -> &'static str {
+fn spoil(
+    ground: &dyn Ground,
+    turn: &mut Turn,
+    recent: &[Arc<Turn>],
+    number: usize,
+) -> &'static str {
     let height = turn.header.height;
-    let player = |seq: u64, last_valid: Height| setting.act(900, seq, last_valid, Act::Heartbeat);
+    let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
     let soon = height.plus(100);
     match number % 14 {
         0 => {
@@ -323,7 +342,7 @@ fn spoil(setting: &Setting, turn: &mut Turn, recent: &[Arc<Turn>], number: usize
         }
         11 => {
             let again = recent.iter().rev().flat_map(|turn| turn.body.acts()).next();
-            let twice = [player(1, soon), setting.act(900, 1, soon, Act::Leave)];
+            let twice = [player(1, soon), ground.act(900, 1, soon, Act::Leave)];
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
         }
@@ -339,7 +358,7 @@ fn spoil(setting: &Setting, turn: &mut Turn, recent: &[Arc<Turn>], number: usize
 }
 
 /// Other acts, with a header that commits to them.
-fn put(turn: &mut Turn, acts: Vec<metatopia_types::SignedEnvelope>) {
+fn put(turn: &mut Turn, acts: Vec<SignedEnvelope>) {
     turn.body = Body::new(acts, Vec::new()).expect("a few acts are a body");
     (turn.header.acts, turn.header.act_count) = turn.body.acts_root();
     (turn.header.blobs, turn.header.blob_count) = turn.body.blobs_root();

@@ -1,11 +1,12 @@
 //! What is told of a world that broke a law: all it takes to play it again, and why it matters.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metatopia_world::agreement::{Fault, Played, Seed, Swarm, shrink};
+use metatopia_world::agreement::Seed;
+use metatopia_world::{Breach, Course, Level, shrink};
 
 use super::campaign::Progress;
 use super::span;
@@ -17,59 +18,67 @@ const LINES: usize = 200;
 const SHRINK_FOR: Duration = Duration::from_secs(120);
 
 /// How to play it again.
-pub(crate) fn command(swarm: &Swarm) -> String {
+pub(crate) fn command(level: Level, course: &Course) -> String {
     let mut words = format!(
         "metatopia-world replay --seed {} --virtual {}",
-        swarm.seed.number,
-        span::written(swarm.span)
+        course.seed.number,
+        span::written(course.span)
     );
-    for class in &swarm.without {
-        write!(words, " --without {class}").expect("a string takes everything");
+    let mut add = |word: &str, value: &dyn Display| {
+        write!(words, " --{word}{value}").expect("a string takes everything");
+    };
+    if level == Level::Whole {
+        add("whole", &"");
     }
-    if !swarm.from.is_zero() {
-        write!(words, " --from {}", span::written(swarm.from)).expect("a string takes everything");
+    for class in &course.without {
+        add("without ", class);
     }
-    if let Some(until) = swarm.until {
-        write!(words, " --until {}", span::written(until)).expect("a string takes everything");
+    if !course.from.is_zero() {
+        add("from ", &span::written(course.from));
+    }
+    if let Some(until) = course.until {
+        add("until ", &span::written(until));
     }
     words
 }
 
 /// What a world stands for, which laws it broke, and its last events.
-pub(crate) fn of(swarm: &Swarm) -> String {
-    let written = Swarm { seed: Seed { written: true, ..swarm.seed }, ..swarm.clone() };
-    let Played { outcome, .. } = written.play();
-    let mut text = format!("seed {}\n{}\n", swarm.seed.number, swarm.plan());
-    text.push_str("broken laws\n");
-    for fault in &outcome.faults {
-        writeln!(text, "  {fault}").expect("a string takes everything");
+pub(crate) fn of(level: Level, course: &Course) -> String {
+    let seed = Seed { written: true, ..course.seed };
+    let tale = level.play(&Course { seed, ..course.clone() });
+    let (_, plan) = level.plan(course);
+    let mut text = format!("seed {}\n{plan}\nbroken laws\n", course.seed.number);
+    for breach in &tale.breaches {
+        writeln!(text, "  {}", breach.what).expect("a string takes everything");
     }
     text.push_str("\nlast events\n");
-    let skipped = outcome.history.len().saturating_sub(LINES);
-    for line in outcome.history.iter().skip(skipped) {
+    let skipped = tale.history.len().saturating_sub(LINES);
+    for line in tale.history.iter().skip(skipped) {
         writeln!(text, "  {line}").expect("a string takes everything");
     }
-    writeln!(text, "\nheights {:?}\ndigest  {:?}", outcome.heights, outcome.digest)
+    writeln!(text, "\nheights {:?}\ndigest  {:?}", tale.heights, tale.digest)
         .expect("a string takes everything");
     text
 }
 
 /// Makes the world smaller, and writes all about it into `folder`. Returns what to tell people.
-pub(crate) fn write(found: &Swarm, fault: &Fault, folder: &Path) -> String {
+pub(crate) fn write(level: Level, found: &Course, breach: &Breach, folder: &Path) -> String {
     let mut progress = Progress::new();
     let mut tried = 0;
-    let smallest = shrink(found, fault.law, |_| {
+    let (classes, _) = level.plan(found);
+    let smallest = shrink(found, &classes, |course| {
         tried += 1;
         progress.tell(|| format!("making the world smaller: {tried} tried"));
-        progress.elapsed() < SHRINK_FOR
+        let goes_on = progress.elapsed() < SHRINK_FOR;
+        goes_on.then(|| level.play(course).breaches.iter().any(|other| other.law == breach.law))
     });
     progress.end();
     let text = format!(
         "{} was broken\nall of it:   {}\nsmaller:     {}\n\n{}",
-        fault.law,
-        command(found),
-        command(&smallest),
-        of(&smallest)
+        breach.law,
+        command(level, found),
+        command(level, &smallest),
+        of(level, &smallest)
     );
     let file = folder.join(format!("seed-{}.txt", found.seed.number));
     match fs::create_dir_all(folder).and_then(|()| fs::write(&file, &text)) {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use metatopia_world::agreement::{Fault, Played, Swarm, percentile};
-use metatopia_world::{Class, Fired};
+use metatopia_world::agreement::percentile;
+use metatopia_world::{Breach, Class, Course, Fired, Level, Tale};
 use serde::Serialize;
 
 use super::campaign::{self, Progress};
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// How long each world lives, in its own time
     #[arg(long, value_parser = span::span, default_value = "60s")]
     r#virtual: Duration,
+    /// Plays whole servers with scripts, physics and clients, instead of agreement only
+    #[arg(long)]
+    whole: bool,
     /// Worlds played at once [default: one per core]
     #[arg(long)]
     jobs: Option<usize>,
@@ -64,21 +67,20 @@ struct Tally {
     acts: u64,
     recoveries: Vec<Duration>,
     fired: Fired,
-    first: Option<(u64, Fault)>,
+    first: Option<(u64, Breach)>,
 }
 
 impl Tally {
     /// Returns whether all laws held.
-    fn add(&mut self, seed: u64, played: &Played) -> bool {
-        let outcome = &played.outcome;
+    fn add(&mut self, seed: u64, tale: &Tale) -> bool {
         self.seeds += 1;
-        self.lived += outcome.took;
-        self.turns += outcome.height();
-        self.crashes += outcome.crashes;
-        self.acts += outcome.acts as u64;
-        self.recoveries.extend(played.recovery.map(|recovery| recovery.turn));
-        self.fired.add(&outcome.fired);
-        let Some(fault) = outcome.faults.first() else {
+        self.lived += tale.took;
+        self.turns += tale.height();
+        self.crashes += tale.crashes;
+        self.acts += tale.acts;
+        self.recoveries.extend(tale.recovery.map(|recovery| recovery.turn));
+        self.fired.add(&tale.fired);
+        let Some(fault) = tale.breaches.first() else {
             return true;
         };
         self.violations += 1;
@@ -88,11 +90,12 @@ impl Tally {
         false
     }
 
-    fn summary(&self, took: Duration) -> Summary {
+    fn summary(&self, level: Level, took: Duration) -> Summary {
         let millis = |percent| percentile(&self.recoveries, percent).as_millis();
         let millis = |percent| u64::try_from(millis(percent)).unwrap_or(u64::MAX);
-        let never = if self.seeds < ALL_CLASSES_FROM { Vec::new() } else { self.fired.never() };
-        let times = |class: &Class| (class.name(), self.fired.times(*class));
+        let never = self.fired.never(level);
+        let never = if self.seeds < ALL_CLASSES_FROM { Vec::new() } else { never };
+        let times = |class: Class| (class.name(), self.fired.times(class));
         Summary {
             seeds: self.seeds,
             virtual_hours: rounded(self.lived.as_secs_f64() / 3_600.0),
@@ -103,7 +106,7 @@ impl Tally {
             acts: self.acts,
             recovery_p50_ms: millis(50),
             recovery_p99_ms: millis(99),
-            faults: Class::ALL.iter().map(times).collect(),
+            faults: level.classes().map(times).collect(),
             never: never.into_iter().map(Class::name).collect(),
         }
     }
@@ -115,13 +118,14 @@ fn rounded(value: f64) -> f64 {
 
 pub(crate) fn run(arguments: &Arguments) -> Exit {
     let (first, span) = (arguments.first_seed, arguments.r#virtual);
+    let level = if arguments.whole { Level::Whole } else { Level::Agreement };
     let seeds = first..first.saturating_add(arguments.seeds);
     let mut progress = Progress::new();
     let mut tally = Tally::default();
     let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
-    let play = |seed: u64| Swarm::new(seed.into(), span).play();
-    campaign::play(jobs, seeds, play, |seed, played| {
-        let sound = tally.add(seed, &played);
+    let play = |seed: u64| level.play(&Course::new(seed.into(), span));
+    campaign::play(jobs, seeds, play, |seed, tale| {
+        let sound = tally.add(seed, &tale);
         let speed = tally.lived.as_secs_f64() / progress.elapsed().as_secs_f64();
         progress.tell(|| {
             format!(
@@ -132,10 +136,10 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         sound
     });
     progress.end();
-    let summary = tally.summary(progress.elapsed());
-    if let Some((seed, fault)) = &tally.first {
-        let found = Swarm::new((*seed).into(), span);
-        println!("{}", report::write(&found, fault, &arguments.out));
+    let summary = tally.summary(level, progress.elapsed());
+    if let Some((seed, breach)) = &tally.first {
+        let found = Course::new((*seed).into(), span);
+        println!("{}", report::write(level, &found, breach, &arguments.out));
     }
     tell(&summary, arguments.json);
     if summary.violations == 0 && summary.never.is_empty() { Exit::Sound } else { Exit::Broken }

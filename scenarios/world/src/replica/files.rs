@@ -2,13 +2,15 @@
 
 use metatopia_consensus::{Base, Decision, Record};
 use metatopia_replica::{
-    decode_snapshot, find_decisions, payloads_after, recall_from, records_after,
+    RECORDS_BACK_HEIGHTS, decode_snapshot, find_decisions, payloads_after, recall_from,
+    records_after,
 };
 use metatopia_sim::World;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{
-    Disk, DiskError, FileName, Folder, Identity, LogWriter, Opening, Position, ReadDisk, Snapshot,
-    SnapshotError, Store, SyncRequest, newest_snapshot, put_only_snapshot, put_snapshot, recover,
+    Disk, DiskError, FileName, Folder, Identity, LogIndex, LogWriter, OpenError, Opening, Position,
+    ReadDisk, RecoverError, ScanError, Snapshot, SnapshotError, Store, SyncRequest,
+    newest_snapshot, put_only_snapshot, put_snapshot, quarantine, recover,
 };
 use metatopia_types::Height;
 
@@ -36,6 +38,8 @@ pub(crate) struct Found {
     pub(crate) base: Base,
     pub(crate) world: World,
     pub(crate) records: Vec<Record>,
+    /// What was found damaged of the log, and put aside.
+    pub(crate) damage: Option<String>,
 }
 
 impl Files {
@@ -50,7 +54,16 @@ impl Files {
         let (sim, server) = (setting.sim, setting.name(seat));
         let mut opening = Opening::new(Identity { sim, server });
         opening.segment_bytes = SEGMENT_BYTES;
-        let mut store = Store::open(&mut *disk, opening).map_err(|e| e.to_string())?.store;
+        let damage = put_aside(disk, opening)?;
+        let opened = Store::open(&mut *disk, opening).map_err(|e| e.to_string())?;
+        let mut store = opened.store;
+        if opened.records_lost {
+            // It does not know what it signed; its log says so from now on, as that of a node.
+            let silence = Record::Silence.encode();
+            store.append(AGREEMENT_KIND, None, &silence).map_err(|e| e.to_string())?;
+            store.sync().map_err(|e| e.to_string())?;
+            store.acknowledge_loss().map_err(|e| e.to_string())?;
+        }
         if fresh && store.end() == Position::default() {
             store
                 .append(AGREEMENT_KIND, None, &Record::Voice.encode())
@@ -65,7 +78,7 @@ impl Files {
         setting.break_rules(seat, &mut world);
         let records = records_after(writer.index(), &mirror, base.height);
         let records = records.map_err(|e| e.to_string())?;
-        Ok(Found { files: Self { writer, mirror }, base, world, records })
+        Ok(Found { files: Self { writer, mirror }, base, world, records, damage })
     }
 
     /// Appends a record.
@@ -126,6 +139,27 @@ impl Files {
         put(&mut recorder).expect("memory does not fail by itself");
         recorder.changes
     }
+}
+
+/// Puts aside what is damaged of a log, as a node does when it starts.
+fn put_aside(disk: &mut MemoryDisk, opening: Opening) -> Result<Option<String>, String> {
+    match Store::open(&mut *disk, opening) {
+        Err(OpenError::Recover(RecoverError::Scan(
+            ScanError::Damaged(_) | ScanError::Missing(_),
+        ))) => {}
+        _ => return Ok(None),
+    }
+    let done = quarantine(disk, opening.identity.sim, &suffices).map_err(|e| e.to_string())?;
+    Ok(done.map(|done| done.fault.to_string()))
+}
+
+/// Can a server start from its newest snapshot and this log?
+fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
+    let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
+    let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {
+        return !index.is_pruned();
+    };
+    matches!(index.find(disk, before.0), Ok(Some(_)))
 }
 
 /// The newest snapshot that is whole and of the agreed state, or genesis.

@@ -1,8 +1,10 @@
 //! Lanes between servers: frames of one connection arrive in order, or the connection breaks, as
-//! over the streams of a node. Underneath, the world's network delays each frame as it likes.
+//! over the streams of a node. Underneath, the world's network delays each frame as it likes, and
+//! loses some: who waits for one in vain breaks the connection, and both sides begin anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::Duration;
 
 use metatopia_types::PublicKey;
 
@@ -14,14 +16,46 @@ pub struct Stream {
     connection: u64,
 }
 
+/// How long a frame may be late before it counts as lost.
+pub(crate) const LATE: Duration = Duration::from_millis(300);
+
 /// A frame on its way.
 #[derive(Debug, Clone)]
 pub struct Frame {
+    /// Where it belongs; or, of a frame without a place, which stream of the receiver is broken.
     stream: Stream,
     /// Its place in the stream, from 0.
-    place: u64,
-    /// What it says.
+    place: Option<u64>,
+    /// What it says; nothing if it is empty.
     pub bytes: Rc<[u8]>,
+    /// What a liar says besides.
+    besides: Vec<Rc<[u8]>>,
+}
+
+impl Frame {
+    /// What a liar says in its place: nothing, one thing, or several.
+    #[must_use]
+    pub(crate) fn saying(&self, said: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let mut said = said.into_iter().map(Rc::<[u8]>::from);
+        let bytes = said.next().unwrap_or_else(|| Rc::new([]));
+        Self { bytes, besides: said.collect(), ..self.clone() }
+    }
+
+    fn all(self) -> impl Iterator<Item = Rc<[u8]>> {
+        let all = [self.bytes].into_iter().chain(self.besides);
+        all.filter(|bytes| !bytes.is_empty())
+    }
+}
+
+/// What came of a frame that arrived.
+#[derive(Debug, Default)]
+pub(crate) struct Arrival {
+    /// What can be read now, in order.
+    pub(crate) read: Vec<Rc<[u8]>>,
+    /// Connections that ended and began.
+    pub(crate) changes: Vec<Change>,
+    /// What to tell its sender: its stream is broken.
+    pub(crate) answer: Option<Frame>,
 }
 
 /// The lanes of one life of a server.
@@ -35,13 +69,23 @@ pub(crate) struct Lanes {
     wanted: BTreeSet<PublicKey>,
     /// Connections: the stream to each server, and how many frames are in it.
     out: BTreeMap<PublicKey, (Stream, u64)>,
-    /// What came of the newest stream of each server: how many frames in order, and those that
-    /// overtook others.
-    into: BTreeMap<PublicKey, (Stream, u64, Overtakers)>,
+    /// What came of the newest stream of each server.
+    into: BTreeMap<PublicKey, Inward>,
 }
 
-/// Frames that overtook others, by their place in the stream.
-type Overtakers = BTreeMap<u64, Rc<[u8]>>;
+/// What came of a stream.
+#[derive(Debug, Default)]
+struct Inward {
+    stream: Stream,
+    /// How many frames came in order.
+    next: u64,
+    /// Frames that overtook others, by their places.
+    early: BTreeMap<u64, Frame>,
+    /// Since when they wait.
+    since: Duration,
+    /// A frame of it is lost, and its sender was told so at this moment.
+    broken: Option<Duration>,
+}
 
 /// A connection came or went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,31 +153,68 @@ impl Lanes {
     /// The next frame for `peer`; nothing if there is no connection.
     pub(crate) fn frame(&mut self, peer: PublicKey, bytes: &Rc<[u8]>) -> Option<Frame> {
         let (stream, frames) = self.out.get_mut(&peer)?;
-        let place = *frames;
+        let place = Some(*frames);
         *frames += 1;
-        Some(Frame { stream: *stream, place, bytes: Rc::clone(bytes) })
+        Some(Frame { stream: *stream, place, bytes: Rc::clone(bytes), besides: Vec::new() })
     }
 
-    /// A frame came: what can be read now, in order.
-    pub(crate) fn arrived(&mut self, from: PublicKey, frame: Frame) -> Vec<Rc<[u8]>> {
-        if !self.out.contains_key(&from) {
-            return Vec::new();
+    /// A frame came.
+    pub(crate) fn arrived(&mut self, now: Duration, from: PublicKey, frame: Frame) -> Arrival {
+        let mut arrival = Arrival::default();
+        let Some((own, _)) = self.out.get(&from) else {
+            return arrival;
+        };
+        let Some(place) = frame.place else {
+            if *own == frame.stream {
+                arrival.changes = self.begin_anew(from);
+            }
+            return arrival;
+        };
+        let inward = self.into.entry(from).or_default();
+        if frame.stream > inward.stream {
+            *inward = Inward { stream: frame.stream, ..Inward::default() };
         }
-        let (stream, next, early) = self.into.entry(from).or_default();
-        if frame.stream > *stream {
-            *stream = frame.stream;
-            *next = 0;
-            early.clear();
+        if frame.stream != inward.stream {
+            return arrival;
         }
-        if frame.stream == *stream && frame.place >= *next {
-            early.insert(frame.place, frame.bytes);
+        let told = |inward: &Inward| {
+            let (bytes, besides) = (Rc::new([]), Vec::new());
+            Frame { stream: inward.stream, place: None, bytes, besides }
+        };
+        if let Some(at) = inward.broken {
+            // It may have missed it.
+            if now >= at + LATE {
+                inward.broken = Some(now);
+                arrival.answer = Some(told(inward));
+            }
+            return arrival;
         }
-        let mut read = Vec::new();
-        while let Some(bytes) = early.remove(next) {
-            *next += 1;
-            read.push(bytes);
+        if place >= inward.next {
+            if inward.early.is_empty() {
+                inward.since = now;
+            }
+            inward.early.insert(place, frame);
         }
-        read
+        while let Some(frame) = inward.early.remove(&inward.next) {
+            inward.next += 1;
+            inward.since = now;
+            arrival.read.extend(frame.all());
+        }
+        if !inward.early.is_empty() && now >= inward.since + LATE {
+            inward.broken = Some(now);
+            inward.early.clear();
+            arrival.answer = Some(told(inward));
+            arrival.changes = self.begin_anew(from);
+        }
+        arrival
+    }
+
+    /// Another connection takes the place of the one to `peer`.
+    fn begin_anew(&mut self, peer: PublicKey) -> Vec<Change> {
+        self.connections += 1;
+        let (life, connection) = (self.life, self.connections);
+        self.out.insert(peer, (Stream { life, connection }, 0));
+        vec![Change::Down(peer), Change::Up(peer)]
     }
 }
 
@@ -142,9 +223,11 @@ mod tests {
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
+    use std::time::Duration;
+
     use metatopia_types::PublicKey;
 
-    use super::{Change, Lanes};
+    use super::{Change, Frame, LATE, Lanes};
 
     const PEER: PublicKey = PublicKey([7; 32]);
 
@@ -155,16 +238,38 @@ mod tests {
         lanes
     }
 
+    fn read(to: &mut Lanes, frame: &Frame) -> Vec<u8> {
+        to.arrived(Duration::ZERO, PEER, frame.clone()).read.concat()
+    }
+
+    #[test]
+    fn a_frame_that_is_lost_ends_the_connection_on_both_sides() {
+        let (mut from, mut to) = (connected(1), connected(2));
+        let frames: Vec<_> = (0..4).filter_map(|n| from.frame(PEER, &Rc::from([n]))).collect();
+        assert_eq!(read(&mut to, &frames[0]), [0]);
+        assert!(read(&mut to, &frames[2]).is_empty());
+
+        let late = to.arrived(LATE, PEER, frames[3].clone());
+
+        let anew = [Change::Down(PEER), Change::Up(PEER)];
+        assert_eq!(late.changes, anew);
+        let told = from.arrived(LATE, PEER, late.answer.expect("it is told"));
+        assert_eq!(told.changes, anew);
+        // What was on its way is lost, and what comes now is read.
+        assert!(to.arrived(LATE, PEER, frames[1].clone()).read.is_empty());
+        let new = from.frame(PEER, &Rc::from([9])).expect("connected");
+        assert_eq!(read(&mut to, &new), [9]);
+    }
+
     #[test]
     fn frames_that_overtake_wait_and_repeated_ones_are_dropped() {
         let (mut from, mut to) = (connected(1), connected(2));
         let frames: Vec<_> = (0..3).filter_map(|n| from.frame(PEER, &Rc::from([n]))).collect();
 
-        assert!(to.arrived(PEER, frames[1].clone()).is_empty());
-        let read = to.arrived(PEER, frames[0].clone());
-        assert_eq!(read.concat(), [0, 1]);
-        assert!(to.arrived(PEER, frames[1].clone()).is_empty());
-        assert_eq!(to.arrived(PEER, frames[2].clone()).concat(), [2]);
+        assert!(read(&mut to, &frames[1]).is_empty());
+        assert_eq!(read(&mut to, &frames[0]), [0, 1]);
+        assert!(read(&mut to, &frames[1]).is_empty());
+        assert_eq!(read(&mut to, &frames[2]), [2]);
     }
 
     #[test]
@@ -175,8 +280,8 @@ mod tests {
         assert_eq!(from.came(PEER), [Change::Down(PEER), Change::Up(PEER)]);
         let new = from.frame(PEER, &Rc::from([1])).expect("connected");
 
-        assert_eq!(to.arrived(PEER, new).concat(), [1]);
-        assert!(to.arrived(PEER, lost).is_empty());
+        assert_eq!(read(&mut to, &new), [1]);
+        assert!(read(&mut to, &lost).is_empty());
     }
 
     #[test]
@@ -188,6 +293,6 @@ mod tests {
         assert!(lanes.frame(PEER, &Rc::from([0])).is_none());
         let mut other = connected(2);
         let frame = other.frame(PEER, &Rc::from([0])).expect("connected");
-        assert!(lanes.arrived(PEER, frame).is_empty());
+        assert!(read(&mut lanes, &frame).is_empty());
     }
 }

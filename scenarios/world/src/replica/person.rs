@@ -115,8 +115,10 @@ pub struct Person {
     pub manner: Manner,
     /// Every act, by id.
     pub deeds: BTreeMap<ActId, Deed>,
-    /// What they saw last.
+    /// What they saw when they last did something.
     pub scene: Option<Scene>,
+    /// Has that changed since?
+    looks: bool,
     /// Turns for which all that they saw was proved.
     pub proved: BTreeSet<Height>,
     /// Why something that they saw was not proved.
@@ -179,6 +181,7 @@ impl Person {
             manner,
             deeds: BTreeMap::new(),
             scene: None,
+            looks: false,
             proved: BTreeSet::new(),
             unproved_views: Vec::new(),
             heard: Vec::new(),
@@ -259,6 +262,11 @@ impl Person {
         self.act(now, Act::SetChange(SetChange::Add { key, contact }), None)
     }
 
+    /// Takes a server out of the set; for an admin.
+    pub fn remove_server(&mut self, now: Duration, key: PublicKey) -> Option<ActId> {
+        self.act(now, Act::SetChange(SetChange::Remove { key }), None)
+    }
+
     /// Asks a question; the answer comes into [`Person::answers`].
     pub fn ask(&mut self, now: Duration, question: Question) {
         if let Some(id) = self.session.ask(question) {
@@ -300,6 +308,10 @@ impl Person {
             return None;
         }
         self.prove(now);
+        if std::mem::take(&mut self.looks) {
+            let radius = Fx::from_int(SIGHT);
+            self.scene = Some(self.session.sight().scene(Vec2::ZERO, radius, OBJECTS_MAX));
+        }
         if now < self.manner.until && self.arrived {
             let (act, words) = self.choose();
             self.act(now, act, words);
@@ -411,11 +423,8 @@ impl Person {
                     self.unproved.entry(height).or_insert(now + PROOF_PAUSE);
                 }
             }
-            Event::View { .. } => {
-                let radius = Fx::from_int(SIGHT);
-                let scene = self.session.sight().scene(Vec2::ZERO, radius, OBJECTS_MAX);
-                self.scene = Some(scene);
-            }
+            // Looked at when they next do something.
+            Event::View { .. } => self.looks = true,
             Event::Proven(proven) => {
                 if self.session.proven().is_ok() {
                     self.proved.insert(proven.of);

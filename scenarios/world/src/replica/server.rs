@@ -6,110 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Decision, Position};
-use metatopia_protocol::{Answer, CLIENT_FRAME_BYTES_MAX, Question};
+use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
 use metatopia_replica::{
-    ClientId, Effect as Wish, Input as Event, Reader, Replacement, Replica, Report as Mended,
-    Stage, Status, encode_snapshot,
+    ClientId, Effect as Wish, Guests, Input as Event, Reader, Replacement, Replica, Status,
+    encode_snapshot,
 };
-use metatopia_sim::{Applied, World, flipped};
+use metatopia_sim::{World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{ActId, Digest, Height, Millis, Now, PublicKey, wire};
+use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
 
 use super::files::{Files, Found};
 use super::gateway::{Gateway, Hangup, Moved};
 use super::lanes::{Change, Frame, Lanes};
-use super::setting::{Flip, Setting};
+use super::report::{Report, Request};
+use super::setting::{Flip, Setting, contact};
 use crate::cluster::Opened;
 use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
-
-/// What happens at the clients' end of a server.
-#[derive(Debug)]
-pub enum Request {
-    /// A client connected.
-    Up(ClientId),
-    /// It is gone.
-    Down(ClientId),
-    /// It sent a frame.
-    Frame {
-        /// Who.
-        client: ClientId,
-        /// What.
-        frame: Vec<u8>,
-    },
-    /// It has read so many bytes.
-    Read {
-        /// Who.
-        client: ClientId,
-        /// How much.
-        bytes: usize,
-    },
-    /// Somebody asks by another way than a session.
-    Ask {
-        /// Comes back.
-        token: u64,
-        /// What.
-        question: Question,
-    },
-}
-
-/// What a server tells the outside.
-#[derive(Debug)]
-pub enum Report {
-    /// A frame for a client.
-    ToClient {
-        /// Whom.
-        client: ClientId,
-        /// What.
-        frame: Vec<u8>,
-    },
-    /// A client's line was cut from this side.
-    HungUp {
-        /// Whose.
-        client: ClientId,
-        /// Why.
-        why: Hangup,
-    },
-    /// A turn was applied.
-    Applied(Box<Applied>),
-    /// A turn was applied that had been applied before: the server computes its state again.
-    Again(Box<Applied>),
-    /// A turn was applied by a server whose state is not the others'.
-    Strayed(Height),
-    /// A server noticed that its state is not the others'.
-    Parted(String),
-    /// What it wants to be kept about that, encoded.
-    Capsule(Vec<u8>),
-    /// It healed.
-    Mended(Box<Mended>),
-    /// It goes on from the state after this height, which it fetched from others.
-    Replaced(Height),
-    /// The answer to a [`Request::Ask`].
-    Answer {
-        /// From the question.
-        token: u64,
-        /// The answer.
-        answer: Box<Answer>,
-    },
-    /// An act got on.
-    Traced {
-        /// Which.
-        act: ActId,
-        /// How far.
-        stage: Stage,
-    },
-    /// Decided turns were read back from the log.
-    Loaded {
-        /// For whom.
-        reader: Reader,
-        /// How many.
-        count: usize,
-    },
-    /// A server signed two things at once.
-    Exposed(PublicKey),
-    /// This server votes no more.
-    Halted(String),
-}
 
 /// Wakes a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +62,9 @@ pub struct Server {
     files: Files,
     gateway: Gateway,
     lanes: Lanes,
+    /// Servers and guests to keep connections with.
+    contacts: BTreeSet<PublicKey>,
+    guests: BTreeSet<PublicKey>,
     /// The turn that takes long.
     slow: Option<(Box<World>, Arc<Decision>)>,
     /// Bits flip only in the first life.
@@ -167,6 +83,8 @@ pub struct Server {
     /// The place in the log at which the replica began that runs now, and how far that has appended.
     since: u64,
     appended: u64,
+    /// What was damaged of its log when it started.
+    damage: Option<String>,
     effects: VecDeque<Effect<Self>>,
 }
 
@@ -182,7 +100,8 @@ impl Server {
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Self>, String> {
         let seat = start.seat;
-        let Found { files, base, world, records } = Files::open(setting, seat, start.fresh, disk)?;
+        let Found { files, base, world, records, damage } =
+            Files::open(setting, seat, start.fresh, disk)?;
         let config = setting.config(seat, now.wall);
         let past = files.past(base.height);
         let replica =
@@ -194,6 +113,8 @@ impl Server {
             files,
             gateway: Gateway::default(),
             lanes: Lanes::new(start.life),
+            contacts: BTreeSet::new(),
+            guests: BTreeSet::new(),
             slow: None,
             first_life: start.fresh,
             flipped: BTreeSet::new(),
@@ -204,6 +125,7 @@ impl Server {
             replaced: None,
             since: Position::START.0,
             appended: Position::START.0,
+            damage,
             effects: VecDeque::new(),
         };
         server.absorb(now);
@@ -223,6 +145,12 @@ impl Server {
         self.status.as_ref()
     }
 
+    /// What it found damaged of its log when it started.
+    #[must_use]
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
     /// The last decided height, as it said last.
     #[must_use]
     pub fn height(&self) -> Height {
@@ -240,6 +168,16 @@ impl Server {
     /// The most bytes that wait for one client.
     pub(crate) fn held_most(&self) -> usize {
         self.gateway.held_most()
+    }
+
+    /// Applies all turns that are decided and not applied yet, without waiting.
+    pub(crate) fn apply_all(&mut self, now: Now) {
+        while let Some(effect) = self.effects.pop_front() {
+            if let Effect::Begin(job) = effect {
+                self.done(now, job);
+                self.absorb(now);
+            }
+        }
     }
 
     fn replica_gets(&mut self, now: Now, event: Event) {
@@ -298,17 +236,20 @@ impl Server {
                 self.effects.extend(changes.into_iter().map(Effect::<Self>::Change));
             }
             Wish::Contacts(contacts) => {
-                let own = self.setting.name(self.seat);
-                let others = contacts.into_keys().filter(|key| *key != own);
-                let changes = self.lanes.want(others.collect());
-                self.lanes_changed(now, changes);
+                self.contacts = contacts.into_keys().collect();
+                self.connect(now);
+            }
+            Wish::Guests(guests) => {
+                self.guests = guests.iter().map(|(key, _)| key).collect();
+                self.connect(now);
+                self.tell(Report::Guests(guests));
             }
             Wish::Answer { token, answer } => {
                 let answer = Box::new(answer);
                 self.tell(Report::Answer { token, answer });
             }
             // Clients of this world need no addresses, and its servers ask each other nothing.
-            Wish::Servers(_) | Wish::Guests(_) | Wish::PeerAnswer { .. } => {}
+            Wish::Servers(_) | Wish::PeerAnswer { .. } => {}
             Wish::Traced { act, stage } => self.tell(Report::Traced { act, stage }),
             Wish::Status(status) => self.status = Some(*status),
             Wish::Exposed(server) => self.tell(Report::Exposed(server)),
@@ -351,6 +292,21 @@ impl Server {
         let peers: Vec<PublicKey> = self.lanes.connected().collect();
         peers.into_iter().for_each(|peer| self.replica_gets(now, Event::PeerUp(peer)));
         self.tell(Report::Replaced(height));
+    }
+
+    /// Keeps connections with the sim's servers and with guests, and with nobody else.
+    fn connect(&mut self, now: Now) {
+        let own = self.setting.name(self.seat);
+        let others = self.contacts.union(&self.guests).filter(|key| **key != own);
+        let changes = self.lanes.want(others.copied().collect());
+        self.lanes_changed(now, changes);
+    }
+
+    /// Remembers who was let in before it was started: a node keeps that in a file.
+    pub(crate) fn welcome(&mut self, now: Now, guests: Guests) {
+        let contact = contact(self.seat);
+        self.replica_gets(now, Event::Welcome { contact, guests: Box::new(guests) });
+        self.absorb(now);
     }
 
     fn tell(&mut self, report: Report) {
@@ -405,6 +361,11 @@ impl Server {
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;
             result.root = world.root();
+        }
+        if self.setting.restores(self.seat, result.height) {
+            // It goes on from what a snapshot of it says, while the others just go on.
+            let restored = World::from_snapshot(&world.snapshot(), result.root, world.tools());
+            *world = restored.expect("a state is read again as it was written");
         }
         let lasts = self.setting.flips.iter().any(|flip| {
             (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height
@@ -495,10 +456,16 @@ impl Machine for Server {
     fn handle(&mut self, now: Now, input: Input<Self>) {
         match input {
             Input::Frame { from, frame } => {
-                for bytes in self.lanes.arrived(from, frame) {
+                let arrival = self.lanes.arrived(now.monotonic, from, frame);
+                for bytes in arrival.read {
                     let frame = bytes.to_vec();
                     self.replica_gets(now, Event::PeerFrame { from, frame });
                 }
+                if let Some(frame) = arrival.answer {
+                    let (to, after) = (To::One(from), Mark(Position::START.0));
+                    self.effects.push_back(Effect::Send { to, frame, after });
+                }
+                self.lanes_changed(now, arrival.changes);
             }
             Input::Timer(Wake::Deadline) => {
                 // A timer that was overtaken by a nearer one, or by a later deadline, is not due.

@@ -3,23 +3,32 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use metatopia_consensus::Record;
 use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ServerMessage, decode_server};
-use metatopia_replica::{ClientId, PeerMessage, Reader, Report as Mended};
+use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{ActId, Height, Now, PublicKey};
+use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
 use super::files::AGREEMENT_KIND;
 use super::gateway::Hangup;
 use super::lanes::Frame;
 use super::oracle::Oracle;
-use super::server::{Report, Server, Start, creates_file};
+use super::report::Report;
+use super::server::{Server, Start, creates_file};
 use super::setting::Setting;
+use super::swarm::class_of;
+use crate::agreement::{self, Villain};
+use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, Opened, Scene};
 use crate::machine::FileChange;
 use crate::watched::{Watched, append};
+
+/// Turns that a liar looks back on.
+const RECENT: usize = 32;
 
 /// What a lying server makes of a frame to a client.
 pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
@@ -77,6 +86,16 @@ pub struct Servers {
     pub mended: Vec<(Duration, usize, Mended)>,
     /// Servers that went on with a state of their peers: when, which, and the state's height.
     pub replaced: Vec<(Duration, usize, Height)>,
+    /// Servers that lie to other servers.
+    villains: BTreeMap<usize, Villain>,
+    /// The last turns that liars wrote down.
+    turns: VecDeque<Arc<Turn>>,
+    /// Faults that happened at servers and scripts.
+    pub fired: Fired,
+    /// Why servers stopped.
+    pub halts: Vec<(usize, String)>,
+    /// Whom servers let in, as they said last.
+    guests: BTreeMap<usize, Guests>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
@@ -85,8 +104,9 @@ impl Servers {
     /// The servers of `setting`.
     #[must_use]
     pub fn new(setting: Rc<Setting>) -> Self {
+        let liars: Vec<usize> = setting.liars.iter().map(|(seat, _)| *seat).collect();
         Self {
-            oracle: Oracle::new(&setting, &[]),
+            oracle: Oracle::new(&setting, &liars),
             mail: VecDeque::new(),
             liars: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -98,6 +118,15 @@ impl Servers {
             capsules: Vec::new(),
             mended: Vec::new(),
             replaced: Vec::new(),
+            villains: setting
+                .liars
+                .iter()
+                .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
+                .collect(),
+            turns: VecDeque::new(),
+            fired: Fired::default(),
+            halts: Vec::new(),
+            guests: BTreeMap::new(),
             used: BTreeSet::new(),
             setting,
         }
@@ -107,10 +136,35 @@ impl Servers {
         self.oracle.laws.watch_clocks(scene.at, |seat| scene.wall(seat));
     }
 
+    /// Whether this server is held to the rules.
+    #[must_use]
+    pub fn is_honest(&self, seat: usize) -> bool {
+        !self.villains.contains_key(&seat)
+    }
+
+    /// A liar wrote a record down: perhaps a turn, of which it tells others something else.
+    fn note_villains_turn(&mut self, seat: usize, record: Option<Record>) {
+        let Some(villain) = self.villains.get_mut(&seat) else {
+            return;
+        };
+        if let Some(Record::Turn(turn)) = record {
+            let recent = self.turns.make_contiguous();
+            if let Some((turn, why)) = villain.note_turn(&*self.setting, &turn, recent) {
+                self.oracle.laws.forbid(turn, why);
+            }
+            self.turns.push_back(turn);
+            if self.turns.len() > RECENT {
+                self.turns.pop_front();
+            }
+        }
+    }
+
     fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
         let seat = scene.seat;
         if let Ok(message) = decode_server(&frame) {
-            if let ServerMessage::Receipt { receipt, .. } = &message {
+            if let ServerMessage::Receipt { receipt, .. } = &message
+                && self.is_honest(seat)
+            {
                 self.oracle.laws.saw_receipt(seat, &receipt.header, &Watched(scene.disk));
             }
             if let Some(tamper) = self.liars.get(&seat) {
@@ -140,9 +194,14 @@ impl Cluster for Servers {
         // A node leaves a mark beside a key before it uses it for the first time.
         let fresh = !self.used.contains(&seat);
         let start = Start { seat, life: self.openings, fresh };
-        let opened = Server::open(&self.setting, start, now, disk)?;
+        let mut opened = Server::open(&self.setting, start, now, disk)?;
+        if let Some(guests) = self.guests.get(&seat) {
+            opened.server.welcome(now, guests.clone());
+        }
         self.used.insert(seat);
-        self.oracle.laws.saw_start(seat, &Watched(disk));
+        if self.is_honest(seat) {
+            self.oracle.laws.saw_start(seat, &Watched(disk));
+        }
         Ok(opened)
     }
 
@@ -155,7 +214,7 @@ impl Cluster for Servers {
 
     fn describe(frame: &Frame) -> String {
         match PeerMessage::decode(&frame.bytes) {
-            Ok(PeerMessage::Agreement(message)) => format!("{message:?}"),
+            Ok(PeerMessage::Agreement(message)) => agreement::Servers::describe(&message),
             Ok(PeerMessage::Submission(submission)) => {
                 format!("act {} {:?}", submission.act.id(), submission.act.envelope)
             }
@@ -166,10 +225,26 @@ impl Cluster for Servers {
         }
     }
 
-    fn leaves(&mut self, scene: &mut Scene<'_, Self>, _: usize, frame: &Frame) -> Vec<Frame> {
+    fn leaves(&mut self, scene: &mut Scene<'_, Self>, to: usize, frame: &Frame) -> Vec<Frame> {
         self.watch_clocks(scene);
-        self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
-        vec![frame.clone()]
+        if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
+            self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
+        }
+        let Some(villain) = self.villains.get_mut(&scene.seat) else {
+            return vec![frame.clone()];
+        };
+        let Ok(PeerMessage::Agreement(message)) = PeerMessage::decode(&frame.bytes) else {
+            return vec![frame.clone()];
+        };
+        let said = villain.twist(&*self.setting, to, &message);
+        if said != [message] {
+            self.fired.note(villain.class());
+        }
+        if self.is_honest(to) {
+            self.oracle.laws.saw_lies(self.setting.name(scene.seat), &said);
+        }
+        let said = said.into_iter().map(|message| PeerMessage::Agreement(message).encode());
+        vec![frame.saying(said)]
     }
 
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
@@ -179,6 +254,11 @@ impl Cluster for Servers {
             Report::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
             Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
             Report::Applied(applied) => {
+                for failure in &applied.failures {
+                    if let Some(class) = class_of(&failure.report.file) {
+                        self.fired.note(class);
+                    }
+                }
                 self.oracle.saw_applied(scene.at, seat, &applied);
                 if let Some(server) = scene.server {
                     self.oracle.check_bounds(seat, server);
@@ -193,11 +273,16 @@ impl Cluster for Servers {
             Report::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
             Report::Loaded { count, .. } => self.loaded.1 += count,
             Report::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
+            Report::Guests(guests) => {
+                self.guests.insert(seat, *guests);
+            }
             Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
             Report::Strayed(height) => self.oracle.saw_stray(seat, height),
             Report::Parted(why) => {
                 if self.setting.flips.iter().all(|flip| flip.seat != seat) {
                     self.oracle.blame(Some(seat), Law::Root, format!("it doubts its state: {why}"));
+                } else {
+                    self.fired.note(Class::MemoryFlip);
                 }
                 self.parted.push((scene.at, seat));
             }
@@ -216,13 +301,22 @@ impl Cluster for Servers {
         if let FileChange::Append(write) = change
             && let Some(append) = append(write, scene.disk, AGREEMENT_KIND)
         {
-            self.oracle.laws.saw_write(scene.seat, &append);
+            if self.is_honest(scene.seat) {
+                self.oracle.laws.saw_write(scene.seat, &append);
+            } else {
+                let record = append.payload.and_then(|payload| Record::decode(payload).ok());
+                self.note_villains_turn(scene.seat, record);
+            }
         }
         self.files_written += u64::from(creates_file(change));
     }
 
     fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
-        self.oracle.blame(Some(scene.seat), Law::Halted, reason);
+        let seat = scene.seat;
+        self.halts.push((seat, reason.to_owned()));
+        if self.is_honest(seat) {
+            self.oracle.blame(Some(seat), Law::Halted, reason);
+        }
     }
 
     fn died(&mut self, scene: &mut Scene<'_, Self>) {

@@ -11,14 +11,17 @@ use metatopia_replica::{BEHIND_TURNS, Config};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
 use metatopia_types::{
-    Contact, Digest, Envelope, Height, Millis, PublicKey, Sign, SimId, Turn, Verify,
-    limits::TICKS_PER_SECOND, wire,
+    Act, Contact, Digest, Envelope, Height, Lane, Millis, PublicKey, Seq, Sign, SignedEnvelope,
+    SimId, Turn, Verify, limits::TICKS_PER_SECOND, wire,
 };
 
-use crate::agreement::Scheme;
+use crate::agreement::{Deed, Ground, Scheme};
 
 /// Numbers keys of players, far from those of servers. The first is the admin.
 const PLAYER_KEYS: u64 = 1_000_000;
+
+/// Players of whom liars make acts up, by their numbers.
+const FORGED_PLAYERS: u64 = 100_000;
 
 /// Which acts panic when they are applied: the same on every server, as a bug of the engine is.
 pub type Trap = fn(&Envelope) -> bool;
@@ -78,6 +81,10 @@ pub struct Setting {
     pub flips: Vec<Flip>,
     /// Rules that worlds break.
     pub broken: Option<Broken>,
+    /// Servers that lie to the others, and how.
+    pub liars: Vec<(usize, Deed)>,
+    /// After so many turns one server, another one each time, goes on from a snapshot of its state.
+    pub restore_every: Option<u64>,
     genesis: Genesis,
     encoded: Arc<Vec<u8>>,
     beginning: World,
@@ -126,6 +133,8 @@ impl Setting {
             slow: None,
             flips: Vec::new(),
             broken: None,
+            liars: Vec::new(),
+            restore_every: None,
             encoded: Arc::new(genesis.encode()),
             genesis,
             beginning,
@@ -200,7 +209,8 @@ impl Setting {
     }
 
     /// Least time between two turns, in milliseconds.
-    fn turn_length(&self) -> u64 {
+    #[must_use]
+    pub fn turn_length(&self) -> u64 {
         let ticks = u64::from(self.genesis.parameters.ticks_per_turn);
         (ticks * 1_000 / TICKS_PER_SECOND).max(1)
     }
@@ -250,6 +260,16 @@ impl Setting {
         }
     }
 
+    /// Does the server in `seat` go on from a snapshot after this turn?
+    #[must_use]
+    pub fn restores(&self, seat: usize, height: Height) -> bool {
+        self.restore_every.is_some_and(|every| {
+            let every = every.max(1);
+            let turn = usize::try_from(height.0 / every).unwrap_or(0);
+            height.0.is_multiple_of(every) && turn % self.keys.len() == seat
+        })
+    }
+
     /// Applies a decided turn, with whatever panics in it.
     #[must_use]
     pub fn apply(&self, world: &mut World, turn: &Turn) -> Applied {
@@ -259,6 +279,30 @@ impl Setting {
             world.inject(Faults { panic_in });
         }
         world.apply(turn, &Serial)
+    }
+}
+
+impl Ground for Setting {
+    fn sim(&self) -> SimId {
+        self.sim
+    }
+
+    fn key(&self, seat: usize) -> &dyn Sign {
+        &*self.keys[seat]
+    }
+
+    fn founders(&self) -> usize {
+        self.founders
+    }
+
+    fn turn_length(&self) -> u64 {
+        Self::turn_length(self)
+    }
+
+    fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope {
+        let (key, lane) = (self.player(FORGED_PLAYERS + player), Lane(seq));
+        let (sim, author) = (self.sim, key.public());
+        Envelope { sim, author, lane, seq: Seq(1), last_valid, act }.sign(&*key)
     }
 }
 

@@ -1,19 +1,23 @@
 //! Plays servers, people and strangers together: carries frames between them, and checks everything
 //! in the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use metatopia_oracle::{Fault, Law};
+use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
 use metatopia_replica::ClientId;
-use metatopia_types::{ActId, Digest, Height, Millis};
+use metatopia_store::memory::Tail;
+use metatopia_types::{Digest, Height};
 
+use super::account::{Account, check_person};
 use super::gateway::{Hangup, WINDOW_BYTES};
-use super::oracle::{Entry, Log};
-use super::person::{Deed, Fate, Person, Want};
-use super::server::Request;
+use super::oracle::Log;
+use super::person::{Person, Want};
+use super::report::Request;
+use super::server::{Server, Start};
 use super::servers::{Mail, Servers};
 use super::setting::Setting;
 use super::stranger::Stranger;
@@ -30,6 +34,9 @@ const REDIAL: Duration = Duration::from_millis(200);
 
 /// How often it is looked whether everybody is settled.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Frames of people that are remembered.
+const OVERHEARD_MAX: usize = 64;
 
 /// Turns that every server has to apply after everybody is settled.
 const TURNS_AFTER: u64 = 4;
@@ -59,29 +66,6 @@ enum Errand {
     Cut(ClientId, Option<Hangup>),
 }
 
-/// What came out of a story.
-#[derive(Debug)]
-pub struct Account {
-    /// Which laws were broken.
-    pub faults: Vec<Fault>,
-    /// Everybody, with every act.
-    pub people: Vec<Person>,
-    /// Turns that were decided.
-    pub turns: usize,
-    /// Acts in them.
-    pub acts: usize,
-    /// The time of each turn, from height 1 on.
-    pub times: Vec<Millis>,
-    /// Who built which turns, by seat.
-    pub built: BTreeMap<usize, Vec<Height>>,
-    /// Processes that died.
-    pub crashes: u64,
-    /// The servers, as they were seen.
-    pub servers: Servers,
-    /// The same for every run of this story with this seed.
-    pub digest: Digest,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub struct Stage {
@@ -97,15 +81,26 @@ pub struct Stage {
     next_client: u64,
     next_token: u64,
     frames: blake3::Hasher,
+    /// Servers that nobody goes to: liars.
+    shunned: BTreeSet<usize>,
+    /// What people said last, for who wants to say it again.
+    overheard: VecDeque<Vec<u8>>,
 }
 
 impl Stage {
     /// The servers of `setting`, which start at once, and nobody else.
     #[must_use]
     pub fn new(setting: Setting, conditions: Conditions) -> Self {
+        Self::told(setting, conditions, false)
+    }
+
+    /// The same; what happens is written down for people if it is `written`.
+    #[must_use]
+    pub fn told(setting: Setting, conditions: Conditions, written: bool) -> Self {
         let setting = Rc::new(setting);
+        let shunned = setting.liars.iter().map(|(seat, _)| *seat).collect();
         let servers = Servers::new(Rc::clone(&setting));
-        let mut world = World::new(servers, setting.keys.len(), setting.seed, conditions, false);
+        let mut world = World::new(servers, setting.keys.len(), setting.seed, conditions, written);
         for seat in 0..setting.founders {
             world.plan(Duration::ZERO, Order::Start(seat));
         }
@@ -119,6 +114,51 @@ impl Stage {
             next_client: 1,
             next_token: 1,
             frames: blake3::Hasher::new(),
+            shunned,
+            overheard: VecDeque::new(),
+        }
+    }
+
+    /// What people said last, oldest first.
+    pub fn overheard(&self) -> impl ExactSizeIterator<Item = &Vec<u8>> {
+        self.overheard.iter()
+    }
+
+    /// A law was broken.
+    pub fn blame(&mut self, law: Law, what: impl fmt::Display) {
+        self.world.cluster.oracle.blame(None, law, what.to_string());
+    }
+
+    /// Was no law broken?
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.world.cluster.oracle.faults().is_empty()
+    }
+
+    /// Starts a second server from what would be left of the disk of `seat` if the power failed now,
+    /// lets it apply all it has decided, and compares what it comes to. Nothing if the disk does not
+    /// let a server start now.
+    pub fn read_again(&mut self, seat: usize) {
+        let mut disk = self.world.disk(seat).clone();
+        disk.limit_capacity(None);
+        disk.crash(Tail::Lost);
+        let now = self.world.clock(seat).read(self.world.now());
+        let start = Start { seat, life: u64::MAX, fresh: false };
+        let came_to = Server::open(&self.setting, start, now, &mut disk).map(|opened| {
+            let mut server = opened.server;
+            server.apply_all(now);
+            server.replica().world().map(|world| (world.height(), world.root()))
+        });
+        match came_to {
+            Ok(Some((height, root))) => {
+                let known = self.world.cluster.oracle.steps().get(&height).map(|step| step.root);
+                if known.is_some_and(|known| known != root) {
+                    let what = format!("server {seat} read again has another root after {height}");
+                    self.blame(Law::Restored, what);
+                }
+            }
+            Ok(None) => {}
+            Err(why) => self.blame(Law::Restored, format!("server {seat} read again: {why}")),
         }
     }
 
@@ -234,15 +274,19 @@ impl Stage {
         seats.map(|seat| self.world.server(seat).map(|server| server.applied().0)).collect()
     }
 
-    /// Has every server that should run applied this height?
+    /// Has every honest server that should run applied this height?
     #[must_use]
     pub fn all_applied(&self, height: u64) -> bool {
-        let mut seats = (0..self.world.seats()).filter(|seat| self.world.is_wanted(*seat));
+        let honest = |seat: &usize| self.world.cluster.is_honest(*seat);
+        let mut seats =
+            (0..self.world.seats()).filter(|seat| self.world.is_wanted(*seat)).filter(honest);
         let heights = self.heights();
         seats.all(|seat| heights[seat].is_some_and(|applied| applied >= height))
     }
 
-    fn top(&self) -> u64 {
+    /// The last height that a server has applied.
+    #[must_use]
+    pub fn top(&self) -> u64 {
         self.heights().into_iter().flatten().max().unwrap_or(0)
     }
 
@@ -295,7 +339,7 @@ impl Stage {
         if self.people[person].ended.is_some() || self.line_of(Who::Person(person)).is_some() {
             return;
         }
-        if self.world.server(seat).is_none() {
+        if self.world.server(seat).is_none() || self.shunned.contains(&seat) {
             self.people[person].node = (seat + 1) % self.setting.founders;
             self.agenda.plan(self.world.now() + REDIAL, Errand::Dial(person));
             return;
@@ -324,6 +368,12 @@ impl Stage {
 
     fn send_frame(&mut self, client: ClientId, frame: Vec<u8>) {
         if let Some(line) = self.lines.get(&client) {
+            if matches!(line.who, Who::Person(_)) {
+                if self.overheard.len() == OVERHEARD_MAX {
+                    self.overheard.pop_front();
+                }
+                self.overheard.push_back(frame.clone());
+            }
             self.request(line.seat, Request::Frame { client, frame });
         }
     }
@@ -426,11 +476,14 @@ impl Stage {
         self.account()
     }
 
-    fn account(self) -> Account {
+    /// Reads every log, compares them, and plays the longest one again.
+    #[must_use]
+    pub fn account(self) -> Account {
+        let heights = self.heights();
         let mut logs = Vec::new();
         let mut world = self.world;
         let mut seats: Vec<usize> = (0..world.seats()).collect();
-        seats.retain(|seat| world.is_wanted(*seat));
+        seats.retain(|seat| world.is_wanted(*seat) && world.cluster.is_honest(*seat));
         for seat in seats {
             match Log::read(&self.setting, seat, world.disk(seat)) {
                 Ok(log) => {
@@ -465,7 +518,20 @@ impl Stage {
             let seat = (0..world.seats()).find(|seat| self.setting.name(*seat) == builder);
             built.entry(seat.unwrap_or(usize::MAX)).or_default().push(decision.height());
         }
+        let first = |height| world.cluster.oracle.first_at(height);
+        let decided = longest.iter().flat_map(|log| &log.decisions).filter_map(|decision| {
+            let (height, round) = (decision.height(), decision.turn.header.round.0);
+            first(height).map(|at| (height.0, (at, round)))
+        });
+        let mut fired = world.fired();
+        fired.add(&world.cluster.fired);
         Account {
+            decided: decided.collect(),
+            heights,
+            fired,
+            took: world.now(),
+            events: world.trace().events(),
+            history: world.trace().lines().map(str::to_owned).collect(),
             faults: world.cluster.oracle.faults().to_vec(),
             people: self.people,
             turns,
@@ -476,62 +542,5 @@ impl Stage {
             servers: world.cluster,
             digest: Digest::of("metatopia simulated visit v1", &bytes),
         }
-    }
-}
-
-/// What a person was told, against what every log holds.
-fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> Vec<(Law, String)> {
-    // All servers of these stories are honest.
-    let distrust =
-        person.distrust.iter().map(|why| (Law::Proof, format!("{}: {why}", person.name)));
-    let mut faults: Vec<(Law, String)> = distrust.collect();
-    let mut in_order: Vec<(&ActId, &Deed)> = person.deeds.iter().collect();
-    in_order.sort_by_key(|(_, deed)| deed.seq);
-    let mut last = Height(0);
-    for (id, deed) in in_order {
-        let found = places.get(id);
-        let mut blame = |law: Law, what: &str| {
-            let name = &person.name;
-            faults.push((law, format!("{name}: {what}: {deed:?}, in the logs {found:?}")));
-        };
-        match deed.fate {
-            Fate::Waiting if person.ended.is_none() => {
-                blame(Law::LateAct, "nobody knows what became of it")
-            }
-            Fate::Waiting => {}
-            Fate::Receipted { height, index, .. } => {
-                if found.map(|entry| (entry.height, entry.index)) != Some((height, index)) {
-                    blame(Law::Lost, "lost in spite of its receipt");
-                }
-                if height < last {
-                    blame(Law::Lane, "decided before an earlier one");
-                }
-                if deed.receipts != 1 {
-                    blame(Law::Receipt, "receipted not once");
-                }
-                last = height;
-            }
-            Fate::Refused(_) if found.is_some() => blame(Law::Receipt, "refused, and decided"),
-            Fate::Refused(_) => {}
-        }
-        let outcome = found.map(|entry| entry.outcome);
-        let said = [deed.told, deed.proved];
-        if said.into_iter().flatten().any(|said| Some(said) != outcome) {
-            blame(Law::Outcome, "another outcome");
-        }
-    }
-    faults
-}
-
-impl Account {
-    /// Nothing was wrong.
-    ///
-    /// # Panics
-    /// With the seed and the faults, if something was.
-    #[track_caller]
-    pub fn assert_sound(&self) {
-        let setting = &self.servers.setting;
-        let faults: Vec<String> = self.faults.iter().map(ToString::to_string).collect();
-        assert!(faults.is_empty(), "{setting:#?}\n{faults:#?}");
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use metatopia_types::Height;
 
+use super::account::Account;
 use super::person::{Manner, Person};
 use super::setting::{Flip, Setting};
-use super::stage::{Account, Stage};
+use super::stage::Stage;
 use crate::agreement::Scheme;
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;

@@ -2,3 +2,4 @@
 
 mod divergence;
 mod plaza;
+mod swarm;

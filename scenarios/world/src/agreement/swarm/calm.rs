@@ -6,30 +6,7 @@ use metatopia_oracle::Law;
 use metatopia_types::Height;
 
 use super::run::Run;
-
-/// A server that is so many turns behind the furthest is not behind.
-pub(super) const NEAR: u64 = 3;
-
-/// Turns that are under way when an act comes, and hold what came before: the one that is voted on,
-/// and the one that was promised for the next height by who has precommitted.
-const UNDER_WAY: u64 = 2;
-
-/// What a server needs, beside the waits of agreement, until it takes part again: it says its votes
-/// again, and looks around whether others are ahead.
-const SETTLE: Duration = Duration::from_millis(1_000);
-
-/// How the world went on after its faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recovery {
-    /// From the end of the faults to a new turn.
-    pub turn: Duration,
-    /// What it might have taken.
-    pub turn_bound: Duration,
-    /// From the end of the faults until nobody was behind.
-    pub caught_up: Duration,
-    /// Turns until an act that all servers knew was decided.
-    pub act: u64,
-}
+use crate::calm::{Pace, Recovery, UNDER_WAY};
 
 /// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
 pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
@@ -54,24 +31,22 @@ fn faults_borne(run: &Run) -> u32 {
     u32::try_from((run.members() - 1) / 3).unwrap_or(u32::MAX)
 }
 
-/// `f + 1` time-outs of proposers, of the rounds in which servers are now, and what it takes them
-/// to come together.
+fn pace(run: &Run) -> Pace<'_> {
+    let scenario = &run.plan.scenario;
+    Pace {
+        conditions: &scenario.conditions,
+        patience: scenario.patience,
+        turn: Duration::from_millis(scenario.turn_length),
+        links: Duration::ZERO,
+        faults_borne: faults_borne(run),
+    }
+}
+
 fn turn_bound(run: &Run) -> Duration {
     let world = &run.stage.world;
     let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
     let round = servers.filter_map(|s| s.agreement().round()).map(|round| round.0).max();
-    let patience = run.plan.scenario.patience;
-    let links = run.plan.scenario.conditions.links;
-    let step = links.delay.most * 2 + run.plan.scenario.conditions.sync.most;
-    let pace = Duration::from_millis(run.plan.scenario.turn_length);
-    let waits = patience.propose + patience.prevote + patience.precommit;
-    let first = round.unwrap_or(0);
-    let rounds = first..first.saturating_add(faults_borne(run)).saturating_add(2);
-    let spent: Duration = rounds
-        .map(|round| pace + waits + patience.per_round * (3 * round.min(64)) + step * 3)
-        .sum();
-    let again = patience.rebroadcast + patience.per_round * first.min(64);
-    SETTLE + again + spent
+    pace(run).turn_bound(round.unwrap_or(0))
 }
 
 fn new_turn(run: &mut Run, healed: Duration, bound: Duration) -> Option<Duration> {
@@ -95,9 +70,7 @@ fn new_turn(run: &mut Run, healed: Duration, bound: Duration) -> Option<Duration
 fn catch_up(run: &mut Run, healed: Duration) -> Option<Duration> {
     let missed = run.behind().into_iter().filter_map(|seat| run.stage.world.server(seat));
     let lowest = missed.map(|server| server.height().0).min().unwrap_or(run.stage.top());
-    let answers = u32::try_from((run.stage.top() - lowest) / 16).unwrap_or(u32::MAX);
-    let step = run.plan.scenario.conditions.links.delay.most * 4 + Duration::from_millis(100);
-    let limit = run.stage.world.now() + Duration::from_secs(4) + step * (answers + 1);
+    let limit = run.stage.world.now() + pace(run).catch_up_bound(run.stage.top() - lowest);
     while run.is_sound() && run.stage.world.now() < limit {
         let next = run.stage.world.now() + Duration::from_millis(100);
         run.run_until(next);

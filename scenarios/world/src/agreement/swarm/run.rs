@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
-use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Act, Contact, Height, Look, SetChange, SignedEnvelope};
 
-use super::plan::{Moment, Plan};
+use super::plan::Plan;
 use super::{Played, Swarm, calm};
 use crate::agreement::{Server, Stage};
+use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
 use crate::conditions::Conditions;
+use crate::damage::harm;
+use crate::weather::Moment;
 use crate::world::World;
 
 /// Between two looks at what people want: an act of a player, and a step of a change of members.
@@ -22,9 +23,6 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// A state is read again and compared after so many turns.
 const COMPARE_EVERY: u64 = 400;
-
-/// Bytes that a misdirected or a lost write takes with it.
-const SECTOR: usize = 64;
 
 /// Players that submit acts.
 const PLAYERS: u64 = 3;
@@ -163,6 +161,8 @@ impl Run {
                 self.changes.push(Change::Promote(seat));
             }
             Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
+            // Agreement has no clients.
+            Moment::Intrude(..) => {}
         }
     }
 
@@ -323,53 +323,12 @@ impl Run {
         let top = self.stage.top();
         let world: &World<_> = &self.stage.world;
         let counts = |seat: &usize| world.cluster.oracle.is_honest(*seat) && world.is_wanted(*seat);
-        let is_behind = |seat: &usize| {
-            world.server(*seat).is_none_or(|server| server.height().0 + calm::NEAR < top)
-        };
+        let is_behind =
+            |seat: &usize| world.server(*seat).is_none_or(|server| server.height().0 + NEAR < top);
         (0..world.seats()).filter(counts).filter(is_behind).collect()
     }
 }
 
 fn is_voting(server: &Server) -> bool {
     server.agreement().is_voting()
-}
-
-/// Changes what is on a disk, well before the end of the log: a last record that is damaged looks
-/// like one that a crash tore, so that is a fault of another kind. Returns whether it did.
-fn harm(disk: &mut MemoryDisk, class: Class, place: u64) -> bool {
-    let Ok(files) = disk.list(Folder::Log) else {
-        return false;
-    };
-    let count = u64::try_from(files.len()).unwrap_or(u64::MAX).max(1);
-    let at = usize::try_from(place % count).unwrap_or(0);
-    let Some(file) = files.get(at).copied() else {
-        return false;
-    };
-    let Some(old) = disk.bytes(file).map(<[u8]>::to_vec) else {
-        return false;
-    };
-    let last = at + 1 == files.len();
-    let end = if last { old.len() / 2 } else { old.len() };
-    if end < 4 * SECTOR {
-        return false;
-    }
-    let within = |bound: usize| Dice::new(place, class.name()).index(bound);
-    if class == Class::BitFlip {
-        return disk.flip(file, u64::try_from(within(end * 8)).unwrap_or(0));
-    }
-    let sectors = end / SECTOR;
-    let to = within(sectors) * SECTOR;
-    let mut new = old.clone();
-    if class == Class::LostWrite {
-        new[to..to + SECTOR].fill(0);
-    } else {
-        let from = (to + SECTOR) % (sectors * SECTOR);
-        let (from, to) = (from..from + SECTOR, to);
-        new.copy_within(from, to);
-    }
-    let harmed = new != old;
-    if harmed {
-        disk.replace(file, new);
-    }
-    harmed
 }

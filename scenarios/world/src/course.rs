@@ -1,0 +1,198 @@
+//! One world of a swarm, whatever is played in it: what a seed stands for, what is left out of it,
+//! and what is told of it afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use metatopia_types::Digest;
+
+use crate::agreement::{self, Seed};
+use crate::calm::Recovery;
+use crate::class::{Class, Fired, Level};
+use crate::replica;
+
+/// Times are not narrowed down further than this.
+const FINEST: Duration = Duration::from_millis(500);
+
+/// A seed, and what a shorter retelling leaves out of its world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Course {
+    /// Decides everything else.
+    pub seed: Seed,
+    /// How long the world lives.
+    pub span: Duration,
+    /// Classes of faults that do not happen, though the seed drew them.
+    pub without: BTreeSet<Class>,
+    /// Faults begin here.
+    pub from: Duration,
+    /// Faults end here, instead of after four fifths of the span.
+    pub until: Option<Duration>,
+}
+
+impl Course {
+    /// The whole world of a seed.
+    #[must_use]
+    pub fn new(seed: Seed, span: Duration) -> Self {
+        Self { seed, span, without: BTreeSet::new(), from: Duration::ZERO, until: None }
+    }
+
+    /// When the faults stop.
+    #[must_use]
+    pub fn calm_from(&self) -> Duration {
+        self.until.unwrap_or(self.span * 4 / 5).min(self.span)
+    }
+}
+
+/// A law that was broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// Its name.
+    pub law: &'static str,
+    /// When, by whom, and how.
+    pub what: String,
+}
+
+/// What is told of a world after it was played.
+#[derive(Debug, Clone)]
+pub struct Tale {
+    /// What was broken, the first thing first.
+    pub breaches: Vec<Breach>,
+    /// How often which fault fired.
+    pub fired: Fired,
+    /// How it went on after the faults; none if it did not come to that.
+    pub recovery: Option<Recovery>,
+    /// When each height was first decided, and in which round its turn was built.
+    pub decided: BTreeMap<u64, (Duration, u32)>,
+    /// The last decided height of every server that runs.
+    pub heights: Vec<Option<u64>>,
+    /// Processes that died.
+    pub crashes: u64,
+    /// Acts in decided turns.
+    pub acts: u64,
+    /// Time of the world.
+    pub took: Duration,
+    /// Events of the world.
+    pub events: u64,
+    /// Who stopped for good, and why.
+    pub halts: Vec<(usize, String)>,
+    /// What happened, if the seed asked for it.
+    pub history: Vec<String>,
+    /// The same for every run of this course.
+    pub digest: Digest,
+}
+
+impl Tale {
+    /// No law was broken.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.breaches.is_empty()
+    }
+
+    /// The highest decided height.
+    #[must_use]
+    pub fn height(&self) -> u64 {
+        self.heights.iter().flatten().copied().max().unwrap_or(0)
+    }
+
+    fn of_agreement(played: agreement::Played) -> Self {
+        let agreement::Played { outcome, recovery } = played;
+        let mut decided = BTreeMap::new();
+        for told in &outcome.decided {
+            decided.entry(told.height).or_insert((told.at, told.round));
+        }
+        let breach = |fault: &metatopia_oracle::Fault| Breach {
+            law: fault.law.name(),
+            what: fault.to_string(),
+        };
+        Self {
+            breaches: outcome.faults.iter().map(breach).collect(),
+            recovery,
+            decided,
+            acts: outcome.acts as u64,
+            fired: outcome.fired,
+            heights: outcome.heights,
+            crashes: outcome.crashes,
+            took: outcome.took,
+            events: outcome.events,
+            halts: outcome.halts,
+            history: outcome.history,
+            digest: outcome.digest,
+        }
+    }
+}
+
+impl Level {
+    /// Which faults a course stands for, and all of it in words.
+    #[must_use]
+    pub fn plan(self, course: &Course) -> (BTreeSet<Class>, String) {
+        match self {
+            Self::Agreement => {
+                let plan = agreement::Swarm::from(course).plan();
+                (plan.classes.clone(), plan.to_string())
+            }
+            Self::Whole => {
+                let plan = replica::Plan::draw(course);
+                (plan.classes.clone(), plan.to_string())
+            }
+        }
+    }
+
+    /// Plays a course. It ends with the first law that is broken, or with its time.
+    #[must_use]
+    pub fn play(self, course: &Course) -> Tale {
+        match self {
+            Self::Agreement => Tale::of_agreement(agreement::Swarm::from(course).play()),
+            Self::Whole => replica::play(course),
+        }
+    }
+}
+
+impl From<&Course> for agreement::Swarm {
+    fn from(course: &Course) -> Self {
+        Self::new(course.seed, course.span).on(course)
+    }
+}
+
+/// Drops every one of these classes of faults without which a course `breaks` its law all the same,
+/// then lets the faults stop as soon, and begin as late, as possible. `breaks` may also say nothing:
+/// then the smallest course so far comes back.
+#[must_use]
+pub fn shrink(
+    found: &Course,
+    classes: &BTreeSet<Class>,
+    mut breaks: impl FnMut(&Course) -> Option<bool>,
+) -> Course {
+    let mut smallest = found.clone();
+    for class in classes {
+        let mut smaller = smallest.clone();
+        smaller.without.insert(*class);
+        match breaks(&smaller) {
+            Some(true) => smallest = smaller,
+            Some(false) => {}
+            None => return smallest,
+        }
+    }
+    // The first end of the faults that is late enough.
+    let (mut early, mut late) = (smallest.from, smallest.calm_from());
+    while late.saturating_sub(early) > FINEST {
+        let middle = (early + late) / 2;
+        let smaller = Course { until: Some(middle), ..smallest.clone() };
+        match breaks(&smaller) {
+            Some(true) => (late, smallest) = (middle, smaller),
+            Some(false) => early = middle,
+            None => return smallest,
+        }
+    }
+    // The last beginning that is early enough.
+    let (mut early, mut late) = (smallest.from, smallest.calm_from());
+    while late.saturating_sub(early) > FINEST {
+        let middle = (early + late) / 2;
+        let smaller = Course { from: middle, ..smallest.clone() };
+        match breaks(&smaller) {
+            Some(true) => (early, smallest) = (middle, smaller),
+            Some(false) => late = middle,
+            None => return smallest,
+        }
+    }
+    smallest
+}

@@ -1,0 +1,98 @@
+//! What a server is asked, and what it tells the outside.
+
+use metatopia_protocol::{Answer, Question};
+use metatopia_replica::{ClientId, Guests, Reader, Report as Mended, Stage};
+use metatopia_sim::Applied;
+use metatopia_types::{ActId, Height, PublicKey};
+
+use super::gateway::Hangup;
+
+/// What happens at the clients' end of a server.
+#[derive(Debug)]
+pub enum Request {
+    /// A client connected.
+    Up(ClientId),
+    /// It is gone.
+    Down(ClientId),
+    /// It sent a frame.
+    Frame {
+        /// Who.
+        client: ClientId,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// It has read so many bytes.
+    Read {
+        /// Who.
+        client: ClientId,
+        /// How much.
+        bytes: usize,
+    },
+    /// Somebody asks by another way than a session.
+    Ask {
+        /// Comes back.
+        token: u64,
+        /// What.
+        question: Question,
+    },
+}
+
+/// What a server tells the outside.
+#[derive(Debug)]
+pub enum Report {
+    /// A frame for a client.
+    ToClient {
+        /// Whom.
+        client: ClientId,
+        /// What.
+        frame: Vec<u8>,
+    },
+    /// A client's line was cut from this side.
+    HungUp {
+        /// Whose.
+        client: ClientId,
+        /// Why.
+        why: Hangup,
+    },
+    /// A turn was applied.
+    Applied(Box<Applied>),
+    /// A turn was applied that had been applied before: the server computes its state again.
+    Again(Box<Applied>),
+    /// A turn was applied by a server whose state is not the others'.
+    Strayed(Height),
+    /// A server noticed that its state is not the others'.
+    Parted(String),
+    /// What it wants to be kept about that, encoded.
+    Capsule(Vec<u8>),
+    /// It healed.
+    Mended(Box<Mended>),
+    /// It goes on from the state after this height, which it fetched from others.
+    Replaced(Height),
+    /// The answer to a [`Request::Ask`].
+    Answer {
+        /// From the question.
+        token: u64,
+        /// The answer.
+        answer: Box<Answer>,
+    },
+    /// An act got on.
+    Traced {
+        /// Which.
+        act: ActId,
+        /// How far.
+        stage: Stage,
+    },
+    /// These are the followers to let in, from now on.
+    Guests(Box<Guests>),
+    /// Decided turns were read back from the log.
+    Loaded {
+        /// For whom.
+        reader: Reader,
+        /// How many.
+        count: usize,
+    },
+    /// A server signed two things at once.
+    Exposed(PublicKey),
+    /// This server votes no more.
+    Halted(String),
+}

@@ -1,0 +1,60 @@
+//! The swarm of whole replicas: what a seed stands for, and that it is one history.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use metatopia_world::replica::{Plan, play};
+use metatopia_world::{Class, Course, Level};
+
+fn whole(seed: u64, seconds: u64) -> Course {
+    Course::new(seed.into(), Duration::from_secs(seconds))
+}
+
+#[test]
+fn each_class_that_can_happen_is_absent_in_about_a_third_of_all_worlds() {
+    let mut drawn: BTreeMap<Class, u64> = BTreeMap::new();
+    for seed in 0..600 {
+        for class in Plan::draw(&whole(seed, 60)).classes {
+            *drawn.entry(class).or_default() += 1;
+        }
+    }
+    for class in Level::Whole.without() {
+        assert_eq!(drawn.get(class), None, "{class}");
+    }
+    for class in Level::Whole.classes() {
+        let times = drawn.get(&class).copied().unwrap_or(0);
+        // Only some of the liars that a seed drew can be there at once.
+        let expected = if Class::LIARS.contains(&class) { 15..=120 } else { 350..=450 };
+        assert!(expected.contains(&times), "{class}: in {times} of 600 worlds");
+    }
+}
+
+#[test]
+fn no_world_has_more_liars_than_it_bears_nor_a_bad_memory_besides() {
+    for seed in 0..600 {
+        let plan = Plan::draw(&whole(seed, 60));
+        let bears = (plan.founders - 1) / 3;
+        let bad = plan.liars.len() + usize::from(!plan.flips.is_empty());
+        assert!(bad <= bears, "seed {seed}: {bad} of {bears}");
+    }
+}
+
+#[test]
+fn one_seed_of_whole_replicas_is_one_history() {
+    let (first, again) = (play(&whole(3, 4)), play(&whole(3, 4)));
+
+    assert_eq!(first.digest, again.digest);
+    assert_eq!(first.fired, again.fired);
+    assert_ne!(first.digest, play(&whole(4, 4)).digest);
+}
+
+#[test]
+fn a_small_swarm_of_whole_replicas_breaks_no_law() {
+    for seed in 1_000..1_002 {
+        let course = whole(seed, 8);
+        let tale = play(&course);
+
+        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        assert!(tale.recovery.is_some(), "seed {seed}");
+    }
+}
