@@ -110,6 +110,11 @@ stories! {
         "longest_pause = \"500ms\"" => "longest_pause = \"1ms\"" fails "longest_pause",
         "least = 250" => "most = 250" fails "turns",
     }
+    a_split_network_decides_nothing_forks_nothing_and_goes_on: "split-and-heal" {
+        "stalled = []" => "stalled = [0]" fails "stalled",
+        "next_turn = \"200ms\"" => "next_turn = \"0ms\"" fails "next_turn",
+        "least = 70" => "least = 7000" fails "turns",
+    }
     power_loss_takes_nothing_that_had_a_receipt: "power-loss" {
         "crashes = 8" => "crashes = 9" fails "crashes",
         "acts = 100" => "acts = 10000" fails "acts",
