@@ -232,3 +232,23 @@ pub enum SubmitRefusal {
     #[error("the node is full; try again")]
     Full,
 }
+
+impl SubmitRefusal {
+    /// Can the act never be decided, wherever it is handed in? Otherwise the reason is one of this
+    /// node at this moment, and the act is as good as before: until it expires, whoever has its
+    /// bytes may hand it in again, here or elsewhere.
+    #[must_use]
+    pub const fn is_lasting(&self) -> bool {
+        match self {
+            Self::OtherSim(_)
+            | Self::TooLong(_)
+            | Self::Expired { .. }
+            | Self::Replayed(_)
+            | Self::BadSignature
+            | Self::BadBlob => true,
+            Self::TooFarAhead { .. } | Self::QuotaExceeded | Self::TooManyLanes | Self::Full => {
+                false
+            }
+        }
+    }
+}

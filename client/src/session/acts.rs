@@ -112,7 +112,7 @@ impl Session {
         let again = self.pending.get(&act).is_some_and(|pending| pending.sends > 1);
         // No room here and now is no answer for an act that may have been taken when it was sent
         // before, here or elsewhere: it stays until there is a receipt, or a reason that lasts.
-        if again && passes(why) {
+        if again && !why.is_lasting() {
             return;
         }
         if self.forget(&act) {
@@ -126,21 +126,5 @@ impl Session {
         };
         self.order.remove(&pending.submission.act.envelope.seq);
         true
-    }
-}
-
-/// Does this reason say something about the node at this moment, and nothing about the act?
-const fn passes(why: SubmitRefusal) -> bool {
-    match why {
-        SubmitRefusal::QuotaExceeded
-        | SubmitRefusal::TooManyLanes
-        | SubmitRefusal::Full
-        | SubmitRefusal::TooFarAhead { .. } => true,
-        SubmitRefusal::OtherSim(_)
-        | SubmitRefusal::TooLong(_)
-        | SubmitRefusal::Expired { .. }
-        | SubmitRefusal::Replayed(_)
-        | SubmitRefusal::BadSignature
-        | SubmitRefusal::BadBlob => false,
     }
 }

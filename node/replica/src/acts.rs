@@ -25,6 +25,11 @@ impl Replica {
         let (author, lane, seq) = (envelope.author, envelope.lane, envelope.seq);
         // A repeated act that was decided meanwhile gets its receipt again.
         let decided = self.archive.place(author, lane, seq).filter(|place| place.act == act);
+        // Nobody checks its signature again, so it is no burden: while the world stands still, people's
+        // acts are sent again and again, and their new ones must not be refused for that.
+        if decided.is_some() || self.ledger.mempool.origin(&act).is_some() {
+            self.sessions.spare(client);
+        }
         if decided.is_some() {
             return self.ask(Asker::Again(client), Question::Receipt { author, lane, seq });
         }

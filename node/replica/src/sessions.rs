@@ -308,6 +308,14 @@ impl Sessions {
         self.forward(client, delivery, encode_server(message));
     }
 
+    /// An act that a client handed in cost nothing: it may hand in another instead.
+    pub fn spare(&mut self, client: ClientId) {
+        let key = self.key(client);
+        if let Some(holder) = key.and_then(|key| self.by_key.get_mut(&key)) {
+            holder.acts = holder.acts.saturating_add(1).min(ACTS_BURST);
+        }
+    }
+
     /// Answers a client's question, at the expense of its key.
     pub fn answer(&mut self, client: ClientId, id: u32, answer: Answer) {
         let message = ServerMessage::Answer { id, answer: Box::new(answer) };

@@ -252,6 +252,22 @@ fn a_key_hands_in_a_burst_of_acts_over_all_its_sessions_and_then_a_few_a_turn() 
 }
 
 #[test]
+fn an_act_that_is_known_already_costs_its_key_nothing() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let submit = ClientMessage::Submit(Box::new(submission(1)));
+    for _ in 0..4 {
+        for _ in 0..ACTS_BURST / 2 {
+            assert!(server.tell(1, &submit).is_some());
+            server.sessions.spare(ClientId(1));
+        }
+        server.sessions.turn();
+    }
+    let taken = (0..ACTS_BURST).filter(|_| server.tell(1, &submit).is_some()).count();
+    assert_eq!(taken as u32, ACTS_BURST, "all of them are still to be had");
+}
+
+#[test]
 fn a_key_that_was_answered_a_lot_is_told_to_wait_and_others_are_not() {
     let mut server = Server::new();
     server.login(1, 1);

@@ -78,7 +78,10 @@ pub(super) fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> 
                 }
                 last = height;
             }
-            Fate::Refused(_) if found.is_some() => blame(Law::Receipt, "refused, and decided"),
+            // For another reason it is as good as before: strangers may have handed it in.
+            Fate::Refused(why) if why.is_lasting() && found.is_some() => {
+                blame(Law::Receipt, "refused, and decided");
+            }
             Fate::Refused(_) => {}
         }
         let outcome = found.map(|entry| entry.outcome);
