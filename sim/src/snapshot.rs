@@ -10,7 +10,7 @@ use metatopia_types::{
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
     merkle, wire,
 };
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
 
 use crate::{
     gas::Pool,
@@ -116,6 +116,16 @@ impl Manifest {
     }
 }
 
+/// Bytes that are encoded in one piece, and not one by one; what comes out is the same. A server
+/// takes a snapshot of its state after every turn.
+struct Raw(Vec<u8>);
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
 impl World {
     /// The manifest of the state.
     #[must_use]
@@ -145,8 +155,8 @@ impl World {
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         let manifest = self.manifest();
-        let content = |leaf: &LeafEntry| self.leaf(&leaf.key).unwrap_or_default();
-        let contents: Vec<Vec<u8>> = manifest.leaves.iter().map(content).collect();
+        let content = |leaf: &LeafEntry| Raw(self.leaf(&leaf.key).unwrap_or_default());
+        let contents: Vec<Raw> = manifest.leaves.iter().map(content).collect();
         wire::encode(&(manifest, contents))
     }
 

@@ -242,3 +242,17 @@ fn what_differs_is_named_by_its_entry_and_roots_come_last() {
     assert_ne!(found.left, found.right);
     assert_eq!(first_leaf(&left, &right).expect("they differ").0, "roots");
 }
+
+#[test]
+fn a_snapshot_in_one_piece_is_encoded_as_its_leaves_are_one_by_one() {
+    let (mut yard, _) = busy();
+    for _ in 0..5 {
+        yard.play();
+    }
+    let manifest = yard.world.manifest();
+    let leaf = |leaf: &metatopia_sim::LeafEntry| yard.world.leaf(&leaf.key);
+    let leaves: Vec<Vec<u8>> = manifest.leaves.iter().filter_map(leaf).collect();
+    assert_eq!(leaves.len(), manifest.leaves.len());
+
+    assert_eq!(yard.world.snapshot(), metatopia_types::wire::encode(&(manifest, leaves)));
+}
