@@ -31,6 +31,7 @@ use super::{
         world::{SERVERS, World},
     },
 };
+use crate::client_driver::NodeUrl;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
@@ -90,6 +91,9 @@ pub(super) struct HostileArgs {
     /// How long the honest players act, alone and beside the others.
     #[arg(long, default_value = "20s", value_parser = arguments::duration)]
     duration: Duration,
+    /// Be the hostile clients of these nodes, and nothing else.
+    #[arg(long, hide = true, value_delimiter = ',')]
+    enemies_of: Vec<NodeUrl>,
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +152,11 @@ struct MachineLine<'a> {
 pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), Failure> {
     if cfg!(debug_assertions) {
         console.note("this is no release build: its figures say little");
+    }
+    if let BenchCommand::Hostile(HostileArgs { duration, enemies_of }) = &command
+        && !enemies_of.is_empty()
+    {
+        return hostile::rage_all(enemies_of, *duration, console).await;
     }
     let scratch = Scratch::new();
     let figures = match command {

@@ -1,6 +1,6 @@
 //! What honest players feel while others do their worst.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, process::Stdio, time::Duration};
 
 use futures::future::join_all;
 use metatopia_math::{Fx, Vec2};
@@ -11,7 +11,9 @@ use metatopia_replica::ACTS_PER_TURN;
 use metatopia_types::{
     Act, Envelope, Height, Lane, Seq, Sign as _, Signature, SignedEnvelope, SigningKey, limits,
 };
+use serde::{Deserialize, Serialize};
 use tokio::{
+    process::{Child, Command},
     select,
     time::{Instant, MissedTickBehavior, interval, sleep, timeout_at},
 };
@@ -88,24 +90,72 @@ pub(super) async fn measure(
         cluster.ready().await?;
         let nodes: Vec<NodeUrl> =
             cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
-        let mut entrances = Vec::new();
-        for node in &nodes {
-            entrances.push(Entrance::ask(node, None).await?);
-        }
-        let trust = Trust::learn(&entrances[0]).await?;
+        let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
         let crowd = |seed| Crowd { count: HONEST, rate: RATE, duration, seed, builds: false };
         console.note(&format!("{HONEST} honest players act alone"));
         let alone = bots::measure(&nodes, &trust, crowd(4)).await?;
         let before = largest(cluster);
         console.note(&format!("{HOSTILE} hostile clients come in"));
-        let hostile = tokio::spawn(crowd_of_enemies(entrances, WARM_UP + duration));
+        let enemies = let_loose(&nodes, duration)?;
         sleep(WARM_UP).await;
         let beside = bots::measure(&nodes, &trust, crowd(5)).await?;
         let after = largest(cluster);
-        let sent = hostile.await.map_err(|error| Failure::failed(error.to_string()))?;
+        let sent = how_many(enemies).await?;
         Ok(figures(&alone, &beside, sent, after.zip(before)))
     })
     .await
+}
+
+/// Starts the hostile clients in a process of their own that yields to all others: on machines of
+/// their own they would take no time from servers and honest players.
+fn let_loose(nodes: &[NodeUrl], duration: Duration) -> Result<Child, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::failed(format!("starting hostile clients: {error}"));
+    let program = std::env::current_exe().map_err(failed)?;
+    let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    let start = |mut command: Command| {
+        let duration = format!("{}ms", duration.as_millis());
+        command
+            .args(["bench", "hostile", "--json", "--duration", &duration])
+            .args(["--enemies-of", &nodes.join(",")])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+    };
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(&program);
+    // Where nobody can yield, all share alike.
+    start(nice).or_else(|_| start(Command::new(program))).map_err(failed)
+}
+
+/// Waits for their end, and for their word how much they sent.
+async fn how_many(enemies: Child) -> Result<u64, Failure> {
+    let ended = enemies.wait_with_output().await;
+    let output = ended.map_err(|error| Failure::failed(format!("hostile clients: {error}")))?;
+    let told: Result<Told, _> = serde_json::from_slice(&output.stdout);
+    let told = told.map_err(|_| Failure::failed(format!("hostile clients: {}", output.status)))?;
+    Ok(told.frames)
+}
+
+/// What a process of hostile clients says in the end.
+#[derive(Debug, Serialize, Deserialize)]
+struct Told {
+    frames: u64,
+}
+
+/// All of them, in this process.
+pub(super) async fn rage_all(
+    nodes: &[NodeUrl],
+    duration: Duration,
+    console: Console,
+) -> Result<(), Failure> {
+    let mut entrances = Vec::new();
+    for node in nodes {
+        entrances.push(Entrance::ask(node, None).await?);
+    }
+    let frames = crowd_of_enemies(entrances, WARM_UP + duration).await;
+    console.json(&Told { frames })
 }
 
 /// Memory of the largest server, in megabytes.
