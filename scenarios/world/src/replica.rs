@@ -32,7 +32,7 @@ pub use report::{Report, Request};
 pub use server::{Job, Server, Start, Wake};
 pub use servers::{Mail, Servers, Tamper};
 pub(crate) use setting::contact;
-pub use setting::{Broken, Flip, Setting, Slow, Trap};
+pub use setting::{Broken, Flip, Setting, Trap};
 pub use stage::Stage;
 pub use stranger::Stranger;
 pub use swarm::{Plan, play};

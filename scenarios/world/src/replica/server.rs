@@ -29,8 +29,6 @@ use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
 pub enum Wake {
     /// The replica's deadline.
     Deadline,
-    /// A turn that took long is applied.
-    Slow,
 }
 
 /// Work outside of the replica.
@@ -65,8 +63,6 @@ pub struct Server {
     /// Servers and guests to keep connections with.
     contacts: BTreeSet<PublicKey>,
     guests: BTreeSet<PublicKey>,
-    /// The turn that takes long.
-    slow: Option<(Box<World>, Arc<Decision>)>,
     /// Bits flip only in the first life.
     first_life: bool,
     /// Heights after which a bit has flipped.
@@ -115,7 +111,6 @@ impl Server {
             lanes: Lanes::new(start.life),
             contacts: BTreeSet::new(),
             guests: BTreeSet::new(),
-            slow: None,
             first_life: start.fresh,
             flipped: BTreeSet::new(),
             astray: false,
@@ -216,7 +211,9 @@ impl Server {
                 let mark = Mark(self.since + position.0);
                 self.effects.push_back(Effect::Sync { request, mark });
             }
-            Wish::Apply { world, decision } => self.begin_apply(now, world, decision),
+            Wish::Apply { world, decision } => {
+                self.effects.push_back(Effect::Begin(Job::Apply(world, decision)))
+            }
             Wish::ToPeer { to, frame } => self.send(to, &frame.into()),
             Wish::ToClient { client, delivery, frame } => {
                 let moved = self.gateway.send(client, delivery, frame);
@@ -334,24 +331,6 @@ impl Server {
                 Change::Down(peer) => Event::PeerDown(peer),
             };
             self.replica_gets(now, event);
-        }
-    }
-
-    fn begin_apply(&mut self, now: Now, world: Box<World>, decision: Arc<Decision>) {
-        let slow = self.setting.slow.filter(|slow| {
-            let height = decision.height();
-            slow.seat == self.seat && slow.from <= height && height <= slow.to
-        });
-        match slow {
-            None => {
-                let job = Job::Apply(world, decision);
-                self.effects.push_back(Effect::Begin(job));
-            }
-            Some(slow) => {
-                self.slow = Some((world, decision));
-                let at = now.monotonic.saturating_add(slow.takes);
-                self.effects.push_back(Effect::SetTimer { id: Wake::Slow, at });
-            }
         }
     }
 
@@ -473,11 +452,6 @@ impl Machine for Server {
                 if deadline.is_some_and(|at| at <= now.monotonic) {
                     self.armed = None;
                     self.replica_gets(now, Event::Wake);
-                }
-            }
-            Input::Timer(Wake::Slow) => {
-                if let Some((world, decision)) = self.slow.take() {
-                    self.applied_turn(now, world, &decision);
                 }
             }
             Input::Synced { mark, request } => {

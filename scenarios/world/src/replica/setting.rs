@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use metatopia_client::LightClient;
 use metatopia_consensus::{self as consensus, Base, Patience};
@@ -25,19 +24,6 @@ const FORGED_PLAYERS: u64 = 100_000;
 
 /// Which acts panic when they are applied: the same on every server, as a bug of the engine is.
 pub type Trap = fn(&Envelope) -> bool;
-
-/// Turns that take one server long to apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slow {
-    /// Whose.
-    pub seat: usize,
-    /// From this height.
-    pub from: Height,
-    /// To this height.
-    pub to: Height,
-    /// How long each of them takes.
-    pub takes: Duration,
-}
 
 /// A bit of one server's state that flips, after a turn, in the server's first life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,8 +61,6 @@ pub struct Setting {
     pub patience: Patience,
     /// Acts that panic.
     pub trap: Option<Trap>,
-    /// Turns that take long.
-    pub slow: Option<Slow>,
     /// Bits that flip.
     pub flips: Vec<Flip>,
     /// Rules that worlds break.
@@ -99,7 +83,6 @@ impl std::fmt::Debug for Setting {
             .field("seats", &self.keys.len())
             .field("founders", &self.founders)
             .field("snapshot_turns", &self.snapshot_turns)
-            .field("slow", &self.slow)
             .field("flips", &self.flips)
             .finish_non_exhaustive()
     }
@@ -130,7 +113,6 @@ impl Setting {
             behind_turns: BEHIND_TURNS,
             patience: Patience::default(),
             trap: None,
-            slow: None,
             flips: Vec::new(),
             broken: None,
             liars: Vec::new(),
