@@ -20,6 +20,7 @@ mod keys;
 mod log;
 mod node;
 mod order;
+mod ports;
 mod receipt;
 mod recover;
 mod replay;

@@ -1,7 +1,6 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
-pub(super) mod ports;
 pub(super) mod world;
 
 use std::{env, fmt, io, path::PathBuf, time::Duration};

@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Output, Stdio},
     sync::mpsc::{Receiver, sync_channel},
@@ -42,20 +42,6 @@ impl Drop for Folder {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
     }
-}
-
-/// The first of four ports in a row that are free now.
-pub(crate) fn free_ports() -> u16 {
-    for _ in 0..100 {
-        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let port = first.local_addr().expect("bound").port();
-        let rest =
-            (1..4).map(|n| TcpListener::bind((Ipv4Addr::LOCALHOST, port.checked_add(n)?)).ok());
-        if rest.collect::<Option<Vec<_>>>().is_some() {
-            return port;
-        }
-    }
-    panic!("no four free ports in a row");
 }
 
 /// Runs a command to its end.
@@ -105,10 +91,9 @@ impl Plaza {
 
     /// As [`Plaza::start`], with these variables of the environment.
     pub(crate) fn start_with(dir: &Path, servers: usize, variables: &[(&str, &str)]) -> Self {
-        let port = free_ports();
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
-            .args(["--http-port", &port.to_string(), "--data-dir"])
+            .args(["--http-port", "0", "--data-dir"])
             .arg(dir)
             .envs(variables.iter().copied())
             .stdin(Stdio::null())

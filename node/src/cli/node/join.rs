@@ -3,7 +3,7 @@
 use std::{
     fmt, fs,
     io::{self, IsTerminal as _, Write as _},
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -22,7 +22,7 @@ use tokio::time::sleep;
 
 use super::{log_to_stderr, stop_signal};
 use crate::{
-    cli::{Failure, console::Console, exit::Exit, invite},
+    cli::{Failure, console::Console, exit::Exit, invite, ports},
     client_driver::{NodeUrl, Trust, http},
     clock::Clock,
     config::{self, Layer, LogLevel},
@@ -205,20 +205,19 @@ impl Place {
         let (vote, node) = (key("vote.key")?, Arc::new(key("node.key")?));
         let config = dir.join(CONFIG);
         let before = if config.exists() { config::read(&config)? } else { Layer::default() };
+        let free = ports::choose(1, 0)?[0];
         let layer = Layer {
             http_listen: Some(match args.http_listen.or(before.http_listen) {
                 Some(address) if address.port() != 0 => address,
                 other => SocketAddr::new(
                     other.map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip()),
-                    free_port()?,
+                    free.http_address().port(),
                 ),
             }),
             client_listen: args.client_listen.or(before.client_listen),
             p2p_listen: Some(match args.p2p_listen.clone().or(before.p2p_listen) {
                 Some(address) => address,
-                None => format!("/ip4/127.0.0.1/tcp/{}", free_port()?)
-                    .parse()
-                    .expect("an address like its example"),
+                None => free.p2p_address(),
             }),
             ..Layer::default()
         };
@@ -272,14 +271,6 @@ impl Place {
         let comment = "# Written by `metatopia node join` at every start.";
         fs::write(&path, format!("{comment}\n{text}")).map_err(|error| failed(&path, error))
     }
-}
-
-/// A port that is free now.
-fn free_port() -> Result<u16, Failure> {
-    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|held| held.local_addr());
-    bound
-        .map(|address| address.port())
-        .map_err(|error| Failure::failed(format!("the system has no free port: {error}")))
 }
 
 /// Fetches a state and puts it where a start looks for it.

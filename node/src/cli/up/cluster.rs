@@ -16,12 +16,12 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use super::{
-    ports::{self, Ports},
-    world::{Seat, World},
-};
+use super::world::{Seat, World};
 use crate::{
-    cli::Failure,
+    cli::{
+        Failure,
+        ports::{self, Ports},
+    },
     client_driver::{HttpError, http},
     config::ENVIRONMENT_PREFIX,
 };

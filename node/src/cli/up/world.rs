@@ -14,8 +14,12 @@ use metatopia_sim::Genesis;
 use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
-use super::ports::Ports;
-use crate::{cli::Failure, founding::state_beside, gateway::GatewayLimits, keys};
+use crate::{
+    cli::{Failure, ports::Ports},
+    founding::state_beside,
+    gateway::GatewayLimits,
+    keys,
+};
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
 pub(in crate::cli) const SERVERS: usize = 4;

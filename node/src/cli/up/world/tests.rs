@@ -1,5 +1,8 @@
 use super::*;
-use crate::{cli::Exit, config};
+use crate::{
+    cli::{Exit, ports},
+    config,
+};
 
 /// A directory that is gone with its test.
 struct Scratch(PathBuf);
@@ -99,7 +102,7 @@ fn an_exchanged_key_is_noticed() {
 fn servers_can_read_their_configuration() {
     let scratch = Scratch::new("world-config");
     let world = World::open_or_create(&scratch.0, 4).unwrap();
-    let ports = super::super::ports::choose(4, 0).unwrap();
+    let ports = ports::choose(4, 0).unwrap();
 
     world.configure(&ports).unwrap();
 

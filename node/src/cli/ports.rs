@@ -1,13 +1,23 @@
-//! Ports on loopback, chosen anew at every start.
+//! Ports on loopback that a server can come back to.
 
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
+    process,
 };
 
 use libp2p::{Multiaddr, multiaddr::Protocol};
 
 use crate::{cli::Failure, client_driver::NodeUrl};
+
+/// Passing connections get theirs from above: Linux lends from 32,768 on (`ip_local_port_range`),
+/// others from 49,152 (RFC 6335). A server that is down for a second would find its port lent.
+const LASTING: Range<u16> = 16_384..32_768;
+
+/// Ports between the places where two processes begin to look, so that those of worlds that start
+/// together seldom meet: eight servers have two each.
+const STRIDE: u32 = 16;
 
 /// Where one server listens. For clients it takes any UDP port, and names it by HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +32,12 @@ impl Ports {
         format!("http://127.0.0.1:{}/", self.http).parse().expect("an address like its example")
     }
 
-    pub(super) fn http_address(&self) -> SocketAddr {
+    pub(in crate::cli) fn http_address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.http).into()
     }
 
     /// Its address for other servers.
-    pub(super) fn p2p_address(&self) -> Multiaddr {
+    pub(in crate::cli) fn p2p_address(&self) -> Multiaddr {
         Multiaddr::empty().with(Protocol::Ip4(Ipv4Addr::LOCALHOST)).with(Protocol::Tcp(self.p2p))
     }
 }
@@ -66,12 +76,24 @@ fn choose_by(count: usize, first: u16, hold: Hold<'_>) -> Result<Vec<Ports>, Fai
     Ok(ports)
 }
 
+/// Holds a port, or with 0 any that lasts.
 fn hold(port: u16) -> io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    if port != 0 {
+        return bind(port);
+    }
+    let count = u32::from(LASTING.end - LASTING.start);
+    let first = process::id().wrapping_mul(STRIDE) % count;
+    let places = (first..count).chain(0..first).filter_map(|place| u16::try_from(place).ok());
+    let mut free = places.filter_map(|place| bind(LASTING.start + place).ok());
+    free.next().ok_or_else(|| io::ErrorKind::AddrInUse.into())
 }
 
 fn in_use(port: u16, error: &io::Error) -> Failure {
     match error.kind() {
+        io::ErrorKind::AddrInUse if port == 0 => {
+            Failure::failed(format!("no port of {LASTING:?} is free on 127.0.0.1"))
+        }
         io::ErrorKind::AddrInUse => {
             Failure::failed(format!("port {port} is in use (--http-port, on 127.0.0.1)"))
                 .hint("stop whoever has it, or name another; 0 takes any that is free")
@@ -102,7 +124,7 @@ mod tests {
         let ports = choose(8, 0).unwrap();
         let all: BTreeSet<u16> = ports.iter().flat_map(|p| [p.http, p.p2p]).collect();
         assert_eq!(all.len(), 16);
-        assert!(!all.contains(&0));
+        assert!(all.iter().all(|port| LASTING.contains(port)), "lent to others meanwhile: {all:?}");
     }
 
     #[test]
