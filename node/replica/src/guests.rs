@@ -7,7 +7,7 @@
 //! Every server counts for itself how many nodes an invite let in. A node that was let in by it once
 //! comes back without being counted again.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use metatopia_consensus::Message;
 use metatopia_protocol::{
@@ -27,9 +27,13 @@ pub const GUESTS_MAX: usize = 32;
 /// Invites whose uses are remembered until they expire.
 pub const INVITES_KNOWN_MAX: usize = 256;
 
-/// Frames of one follower that are looked at between two turns: what 64 clients of it say who act
-/// once a turn.
-pub const GUEST_FRAMES_PER_TURN_MAX: u32 = 64;
+/// Frames of one follower that are looked at in a second, and after a quiet one at once: what 64
+/// clients of it say who act twenty times a second. They are counted by the clock and not by turns,
+/// because people go on while a turn takes long.
+pub const GUEST_FRAMES_PER_SECOND: u32 = 1_280;
+
+/// So far may a follower be ahead of its rate.
+const AHEAD: Duration = Duration::from_secs(1);
 
 /// Largest encoded [`Guests`]: 32 of 500 B and 256 invites of 50 B are 29 KiB.
 const GUESTS_BYTES_MAX: usize = 64 * 1_024;
@@ -49,9 +53,9 @@ pub struct Guests {
     guests: BTreeMap<PublicKey, Guest>,
     /// How many nodes an invite let in, and when it expires.
     used: BTreeMap<Digest, (u32, Millis)>,
-    /// Frames of each since the last turn.
+    /// When all that each said lately would be said at the steady rate.
     #[serde(skip)]
-    frames: BTreeMap<PublicKey, u32>,
+    due: BTreeMap<PublicKey, Duration>,
 }
 
 impl Guests {
@@ -83,23 +87,28 @@ impl Guests {
         all
     }
 
-    /// A turn is over: everybody may speak again.
-    pub(crate) fn turn(&mut self) {
-        self.frames.clear();
-    }
-
     /// Is this frame of a guest looked at?
-    pub(crate) fn may_say(&mut self, guest: PublicKey, message: Option<&PeerMessage>) -> bool {
-        let said = self.frames.entry(guest).or_default();
-        *said = said.saturating_add(1);
-        let fine = match message {
+    pub(crate) fn may_say(
+        &mut self,
+        now: Duration,
+        guest: PublicKey,
+        message: Option<&PeerMessage>,
+    ) -> bool {
+        // The generic cell rate algorithm (ITU-T I.371).
+        self.due.retain(|_, due| *due > now);
+        let due = self.due.get(&guest).copied().unwrap_or(now);
+        let due = due.saturating_add(Duration::from_secs(1) / GUEST_FRAMES_PER_SECOND);
+        if due > now.saturating_add(AHEAD) {
+            return false;
+        }
+        self.due.insert(guest, due);
+        match message {
             Some(PeerMessage::Agreement(message)) => {
                 matches!(message, Message::Ask { .. } | Message::Want(_))
             }
             Some(PeerMessage::Submission(_) | PeerMessage::Ask { .. }) => true,
             Some(PeerMessage::Entrance(_) | PeerMessage::Answer { .. }) | None => false,
-        };
-        fine && *said <= GUEST_FRAMES_PER_TURN_MAX
+        }
     }
 
     /// Makes room for one more: who is not connected gives way.

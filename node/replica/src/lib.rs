@@ -42,7 +42,7 @@ pub mod views;
 
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use entrances::{Announcement, Entrances, Heard, PAUSE};
-pub use guests::{GUEST_FRAMES_PER_TURN_MAX, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX};
+pub use guests::{GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX};
 pub use mending::{Condition, HEALS_MAX, HOUR, RECENT_BYTES_MAX, Report};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use offers::OFFERS_MAX;

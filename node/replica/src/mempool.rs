@@ -18,6 +18,13 @@ pub const AUTHOR_PENDING_MAX: usize = 64;
 /// is sent right behind it.
 pub const STRANGER_PENDING_MAX: usize = 16;
 
+/// An act of a client that waits for so many turns, a second of them, is handed on to the other
+/// servers once more: one of them may have had no room for it, or have lost it.
+pub const AGAIN_TURNS: u64 = 20;
+
+/// Acts that are handed on once more after one turn, lest a full pool repeats all it has.
+pub const HANDED_AGAIN_MAX: usize = 16;
+
 /// Bytes of all waiting acts with their blobs.
 pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
@@ -35,6 +42,8 @@ struct Pending {
     submission: Submission,
     bytes: usize,
     origin: Origin,
+    /// The height under way when the other servers were told of it last.
+    handed_on: Height,
     /// The bucket of strangers that it counts in, even if another origin asks for it later.
     bucket: Option<Origin>,
 }
@@ -143,7 +152,8 @@ impl Mempool {
         }
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
-        self.pending.insert(id, Pending { submission, bytes, origin, bucket });
+        let handed_on = gate.height;
+        self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
         Ok(id)
     }
 
@@ -266,11 +276,31 @@ impl Mempool {
         self.pending.get(act).map(|pending| pending.origin)
     }
 
-    /// Every waiting act, for a server that just came up; those of a lane in their order, because a
-    /// later one that is proposed first shuts out the earlier ones.
-    pub fn submissions(&self) -> impl Iterator<Item = &Submission> {
+    /// Acts of clients that have waited for [`AGAIN_TURNS`] since the others were told of them, at
+    /// most [`HANDED_AGAIN_MAX`], those of a lane in their order. They count as handed on then.
+    pub fn overdue(&mut self, height: Height) -> Vec<Submission> {
         let ids = self.authors.values().flat_map(BTreeMap::values);
-        ids.filter_map(|id| self.pending.get(id)).map(|pending| &pending.submission)
+        let waits = |id: &&ActId| {
+            self.pending.get(*id).is_some_and(|pending| {
+                let own = matches!(pending.origin, Origin::Client(_));
+                own && pending.handed_on.0.saturating_add(AGAIN_TURNS) <= height.0
+            })
+        };
+        let overdue: Vec<ActId> = ids.filter(waits).take(HANDED_AGAIN_MAX).copied().collect();
+        let hand_on = |id| {
+            let pending = self.pending.get_mut(&id)?;
+            pending.handed_on = height;
+            Some(pending.submission.clone())
+        };
+        overdue.into_iter().filter_map(hand_on).collect()
+    }
+
+    /// Every waiting act and where it came from, for a server that just came up; those of a lane in
+    /// their order, because a later one that is proposed first shuts out the earlier ones.
+    pub fn submissions(&self) -> impl Iterator<Item = (&Submission, Origin)> {
+        let ids = self.authors.values().flat_map(BTreeMap::values);
+        let pending = ids.filter_map(|id| self.pending.get(id));
+        pending.map(|pending| (&pending.submission, pending.origin))
     }
 
     fn remove(&mut self, id: &ActId) -> Option<Origin> {

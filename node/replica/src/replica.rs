@@ -393,6 +393,10 @@ impl Replica {
                 self.effects.push_back(Effect::Traced { act, stage });
             }
         }
+        for submission in self.ledger.mempool.overdue(height) {
+            let frame = PeerMessage::Submission(Box::new(submission)).encode();
+            self.effects.push_back(Effect::ToPeer { to: None, frame });
+        }
         let proof = world.proof(&World::outcomes_key(height));
         self.archive.applied(result, proof);
         for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
@@ -410,7 +414,6 @@ impl Replica {
         self.tell_contacts();
         self.get_ready();
         self.sessions.turn();
-        self.guests.turn();
         self.tell_views(result);
         self.tell_chat(result);
         let applied =
@@ -457,12 +460,14 @@ impl Replica {
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
         self.provider_up(now, peer);
-        // What it missed while it was away may never be sent again by its clients.
-        let submissions = self
-            .ledger
-            .mempool
-            .submissions()
-            .map(|submission| PeerMessage::Submission(Box::new(submission.clone())));
+        // What it missed while it was away may never be sent again by its clients. Acts that servers
+        // exchanged among themselves it gets from each of them, and need not hear from followers.
+        let own = self.config.agreement.signer.public();
+        let votes = self.agreement.is_member(&own);
+        let submissions = self.ledger.mempool.submissions().filter_map(|(submission, origin)| {
+            let owned = origin != Origin::Server || submission.act.envelope.author == own;
+            (votes || owned).then(|| PeerMessage::Submission(Box::new(submission.clone())))
+        });
         let entrances =
             self.entrances.known().map(|known| PeerMessage::Entrance(Box::new(known.clone())));
         let frames: Vec<Vec<u8>> =
@@ -475,7 +480,8 @@ impl Replica {
 
     fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {
         let message = PeerMessage::decode(frame);
-        if self.is_guest(&from) && !self.guests.may_say(from, message.as_ref().ok()) {
+        if self.is_guest(&from) && !self.guests.may_say(now.monotonic, from, message.as_ref().ok())
+        {
             return;
         }
         match message {

@@ -3,7 +3,10 @@
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
     ClientId,
-    mempool::{AUTHOR_PENDING_MAX, Gate, Mempool, Origin, STRANGER_PENDING_MAX},
+    mempool::{
+        AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, Mempool, Origin,
+        STRANGER_PENDING_MAX,
+    },
 };
 use metatopia_sim::LaneWindows;
 use metatopia_types::*;
@@ -250,7 +253,7 @@ fn waiting_acts_are_handed_on_in_the_order_of_their_lanes() {
     }
 
     let handed: Vec<_> =
-        pool.pool.submissions().map(|submission| &submission.act.envelope).collect();
+        pool.pool.submissions().map(|(submission, _)| &submission.act.envelope).collect();
 
     assert_eq!(handed.len(), 40);
     for author in [1, 2] {
@@ -258,4 +261,23 @@ fn waiting_acts_are_handed_on_in_the_order_of_their_lanes() {
         let seqs: Vec<u64> = own.map(|envelope| envelope.seq.0).collect();
         assert_eq!(seqs, (1..=20).collect::<Vec<_>>());
     }
+}
+
+/// A follower handed an act on while a turn took long. The proposer had heard enough of it and passed
+/// the act over, and nobody ever said it again.
+#[test]
+fn acts_that_wait_for_long_are_handed_on_again_a_few_at_a_time_and_in_order() {
+    let mut pool = Pool::new();
+    let late: Vec<ActId> = (1..=HANDED_AGAIN_MAX as u64 + 1)
+        .map(|seq| pool.admit(act(1, 1, seq)).expect("there is room"))
+        .collect();
+    pool.admit_from(act(2, 1, 1), Origin::Server).expect("there is room");
+    let mut overdue = |height| -> Vec<ActId> {
+        pool.pool.overdue(Height(height)).iter().map(|again| again.act.id()).collect()
+    };
+    assert!(overdue(AGAIN_TURNS).is_empty(), "they came at height 1");
+    assert_eq!(overdue(1 + AGAIN_TURNS), late[..HANDED_AGAIN_MAX]);
+    assert_eq!(overdue(1 + AGAIN_TURNS), late[HANDED_AGAIN_MAX..]);
+    assert!(overdue(2 * AGAIN_TURNS).is_empty(), "all were handed on just now");
+    assert_eq!(overdue(1 + 2 * AGAIN_TURNS).len(), HANDED_AGAIN_MAX);
 }

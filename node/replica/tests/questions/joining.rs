@@ -4,7 +4,7 @@ use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
     ServerMessage, SignedInvite, encode_client,
 };
-use metatopia_replica::{GUEST_FRAMES_PER_TURN_MAX, GUESTS_MAX, Guests, PeerMessage};
+use metatopia_replica::{GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, PeerMessage};
 use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
 
 use super::alone::{Alone, NOON, genesis, key};
@@ -194,16 +194,16 @@ fn servers_ask_each_other_what_clients_ask() {
 }
 
 #[test]
-fn a_follower_is_answered_so_often_between_two_turns_and_what_it_answers_is_passed_over() {
+fn a_follower_is_answered_so_often_in_a_second_and_what_it_answers_is_passed_over() {
     let (mut server, invite) = begin();
     join(&mut server, &node(10), invite.sign(&key()), None).expect("a good invite");
     server.peer_up(node(10).public());
     server.sent.clear();
     let ask = |id| PeerMessage::Ask { id, question: Question::Players.into() };
-    for id in 0..2 * GUEST_FRAMES_PER_TURN_MAX {
+    for id in 0..2 * GUEST_FRAMES_PER_SECOND {
         server.peer_says(node(10).public(), &ask(id));
     }
-    assert_eq!(answers(&mut server, &node(10)).len(), GUEST_FRAMES_PER_TURN_MAX as usize);
+    assert_eq!(answers(&mut server, &node(10)).len(), GUEST_FRAMES_PER_SECOND as usize);
     server.run_to(server.height().0 + 1);
     server.peer_says(node(10).public(), &ask(1));
     assert_eq!(answers(&mut server, &node(10)).len(), 1);
