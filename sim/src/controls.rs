@@ -1,5 +1,7 @@
 //! Switches that break one rule each.
 
+use metatopia_types::{Header, PublicKey, Round};
+
 /// What is broken in a world. A node has no way to say so; with the feature `controls` the simulated
 /// world does, to show that it would see the rule missing. Numbers stand for what differs from
 /// process to process.
@@ -14,4 +16,20 @@ pub struct Controls {
     pub tick_gas: Option<u64>,
     /// What scripts did is merged in the order in which threads happened to be done.
     pub merged_by: Option<u64>,
+    /// The leaf of the clock is left out of snapshots.
+    pub leaf_missing: bool,
+    /// Who missed its turn to propose is found by this round, which is that of a certificate, instead
+    /// of the round that the header states.
+    pub certified_in: Option<Round>,
+}
+
+impl Controls {
+    /// The header by which a turn is closed: it says who built the turn, and who did not.
+    pub(crate) fn closing(&self, header: &Header) -> Header {
+        match self.certified_in.filter(|round| *round != header.round) {
+            // Whoever leads that round is taken for the builder.
+            Some(round) => Header { round, proposer: PublicKey::default(), ..header.clone() },
+            None => header.clone(),
+        }
+    }
 }

@@ -60,7 +60,7 @@ pub struct World {
     pub(crate) leaves: Leaves,
     pub(crate) tools: Tools,
     faults: Faults,
-    controls: Controls,
+    pub(crate) controls: Controls,
 }
 
 impl World {
@@ -209,7 +209,7 @@ impl World {
         let court = Court::new(&self.programs, &*self.tools.verify, &self.faults, turn);
         let (outcomes, brought) = court.hear(state, turn.body.acts());
         recast(state, &mut self.programs);
-        state.roster.close(header);
+        state.roster.close(&self.controls.closing(header));
         let ids = turn.body.acts().iter().map(SignedEnvelope::id);
         let mut kept: Vec<_> = ids.zip(outcomes.iter().copied()).collect();
         if let Some(seed) = self.controls.outcomes_hashed_by {

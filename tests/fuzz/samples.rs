@@ -1,5 +1,7 @@
 //! Writes the values that a fuzzer begins from: `samples TARGET FOLDER`.
 
+// What counts how often code ran is in libFuzzer, for this program as for the fuzzers.
+use libfuzzer_sys as _;
 use std::{env, error::Error, fs, path::PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -21,6 +21,7 @@
 mod acts;
 mod answers;
 mod archive;
+mod controls;
 mod effect;
 mod entrances;
 mod facts;
@@ -40,6 +41,8 @@ mod status;
 mod telling;
 pub mod views;
 
+#[cfg(feature = "controls")]
+pub use controls::Controls;
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use entrances::{Announcement, Entrances, Heard, PAUSE};
 pub use guests::{GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX};

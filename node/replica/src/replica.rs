@@ -16,9 +16,9 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, Waiting, archive::Archive, ledger::Ledger,
-    mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox, rescue::Rescue,
-    sessions::Demand, views::Views,
+    SessionEffect, Sessions, Stage, Status, Waiting, archive::Archive, controls::Controls,
+    ledger::Ledger, mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox,
+    rescue::Rescue, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -108,10 +108,17 @@ pub struct Replica {
     pub(crate) halted: bool,
     pub(crate) mending: Mending,
     pub(crate) rescue: Rescue,
+    pub(crate) controls: Controls,
     pub(crate) effects: VecDeque<Effect>,
 }
 
 impl Replica {
+    /// From now on it breaks these rules.
+    #[cfg(feature = "controls")]
+    pub const fn break_rules(&mut self, controls: Controls) {
+        self.controls = controls;
+    }
+
     /// Something happened. Then poll the effects and look at the deadline.
     pub fn handle(&mut self, now: Now, input: Input) {
         if self.rescue.is_over() {
@@ -376,6 +383,9 @@ impl Replica {
     }
 
     fn applied(&mut self, now: Now, world: Box<World>, result: &Applied) {
+        if self.controls.gives_up(result) {
+            return;
+        }
         let Some((decision, _)) = self.applying.take() else {
             return;
         };

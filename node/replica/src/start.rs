@@ -14,8 +14,9 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive, ledger::Ledger,
-    mending::Mending, offers::Offers, outbox::Outbox, rescue::Rescue, views::Views,
+    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
+    controls::Controls, ledger::Ledger, mending::Mending, offers::Offers, outbox::Outbox,
+    rescue::Rescue, views::Views,
 };
 
 /// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
@@ -291,6 +292,7 @@ impl Replica {
             halted: false,
             mending,
             rescue,
+            controls: Controls::default(),
             effects: VecDeque::new(),
         };
         replica.tell_contacts();

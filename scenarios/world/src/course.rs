@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use metatopia_oracle::Fault;
 use metatopia_types::Digest;
 
 use crate::agreement::{self, Seed};
@@ -50,6 +51,12 @@ pub struct Breach {
     pub law: &'static str,
     /// When, by whom, and how.
     pub what: String,
+}
+
+impl From<&Fault> for Breach {
+    fn from(fault: &Fault) -> Self {
+        Self { law: fault.law.name(), what: fault.to_string() }
+    }
 }
 
 /// What is told of a world after it was played.
@@ -100,12 +107,8 @@ impl Tale {
         for told in &outcome.decided {
             decided.entry(told.height).or_insert((told.at, told.round));
         }
-        let breach = |fault: &metatopia_oracle::Fault| Breach {
-            law: fault.law.name(),
-            what: fault.to_string(),
-        };
         Self {
-            breaches: outcome.faults.iter().map(breach).collect(),
+            breaches: outcome.faults.iter().map(Breach::from).collect(),
             recovery,
             decided,
             acts: outcome.acts as u64,

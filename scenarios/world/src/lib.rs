@@ -43,6 +43,7 @@ mod machine;
 mod network;
 pub mod replica;
 mod seat;
+mod storm;
 pub mod story;
 mod trace;
 mod watched;

@@ -1,8 +1,35 @@
-//! What the oracle is shown of a server's disk.
+//! What the oracle is shown: a sim as it begins, and the disk of a server.
 
-use metatopia_oracle::{Append, Disk};
+use std::sync::Arc;
+
+use metatopia_consensus::Base;
+use metatopia_oracle::{Append, Disk, Founding};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName, Write};
+use metatopia_types::{PublicKey, Verify};
+
+use crate::agreement::Ground;
+
+/// A sim with so many seats, as it begins. Nobody is named who may change the members.
+pub(crate) fn founding(
+    ground: &dyn Ground,
+    verifier: &Arc<dyn Verify>,
+    seats: usize,
+    base: &Base,
+) -> Founding {
+    let names: Vec<PublicKey> = (0..seats).map(|seat| ground.key(seat).public()).collect();
+    let founders = names.iter().take(ground.founders());
+    let power = |name| base.sets[0].get(name).map_or(0, |member| u64::from(member.power));
+    Founding {
+        sim: ground.sim(),
+        verifier: Arc::clone(verifier),
+        powers: founders.map(power).collect(),
+        names,
+        admin: None,
+        root: base.roots[1],
+        turn_length: ground.turn_length(),
+    }
+}
 
 /// The log on a disk.
 pub(crate) struct Watched<'a>(pub(crate) &'a MemoryDisk);

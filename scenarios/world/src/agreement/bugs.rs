@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use metatopia_consensus::Controls;
 use metatopia_oracle::{Fault, Law};
+use metatopia_replica::Controls as ReplicaControls;
 use metatopia_sim::{Controls as SimControls, gas::SCRIPT_TICK_MAX};
 use metatopia_store::Controls as LogControls;
+use metatopia_types::{Act, Envelope, Round};
 
 use super::ambush::Ambush;
 use super::outcome::Outcome;
 use super::scenario::{Scenario, Seed};
-use super::setting::Flaw;
 use super::stories::{Story, after_votes, lie, power, stormy};
 use super::swarm::Swarm;
 use super::villain::Deed;
@@ -29,6 +30,12 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// How long the worlds of the swarm live in which a bug is looked for.
 const SPAN: Duration = Duration::from_secs(40);
 
+/// How long people play on the plaza.
+const VISIT: Duration = Duration::from_secs(3);
+
+/// After so many turns one server on the plaza goes on from a snapshot of its state.
+const RESTORE_EVERY: u64 = 10;
+
 /// Where a bug is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Site {
@@ -38,8 +45,8 @@ pub enum Site {
     Log,
     /// In the sim that whole servers run.
     Sim,
-    /// In the small application that stands in for the sim where only agreement is played.
-    Application,
+    /// In what joins them in a server.
+    Replica,
 }
 
 /// What is broken.
@@ -48,7 +55,7 @@ enum Rule {
     Agreement(Controls),
     Log(LogControls),
     Sim(replica::Broken),
-    Application(Flaw),
+    Replica(ReplicaControls),
 }
 
 /// A rule that is broken.
@@ -91,13 +98,12 @@ struct Broken {
     controls: Controls,
     log_controls: LogControls,
     sim: Option<replica::Broken>,
-    flaw: Option<Flaw>,
+    replica: ReplicaControls,
 }
 
 impl Broken {
     fn in_scenario(self, mut scenario: Scenario) -> Scenario {
-        (scenario.controls, scenario.flaw) = (self.controls, self.flaw);
-        scenario.log_controls = self.log_controls;
+        (scenario.controls, scenario.log_controls) = (self.controls, self.log_controls);
         scenario
     }
 }
@@ -110,7 +116,7 @@ impl Bug {
             Rule::Agreement(_) => Site::Agreement,
             Rule::Log(_) => Site::Log,
             Rule::Sim(_) => Site::Sim,
-            Rule::Application(_) => Site::Application,
+            Rule::Replica(_) => Site::Replica,
         }
     }
 
@@ -122,7 +128,7 @@ impl Bug {
             Rule::Agreement(controls) => Broken { controls, ..clean },
             Rule::Log(log_controls) => Broken { log_controls, ..clean },
             Rule::Sim(sim) => Broken { sim: Some(sim), ..clean },
-            Rule::Application(flaw) => Broken { flaw: Some(flaw), ..clean },
+            Rule::Replica(replica) => Broken { replica, ..clean },
         };
         (self.play)(seed, broken)
     }
@@ -198,7 +204,7 @@ pub const BUGS: &[Bug] = &[
     bug("hash-over-unordered-data", Law::Root, Rule::Sim(outcomes_in_a_hash_table), on_the_plaza),
     bug("limit-per-server", Law::Order, Rule::Sim(gas_of_its_own), on_the_plaza),
     bug("merged-in-arrival-order", Law::Order, Rule::Sim(merged_as_it_came), on_the_plaza),
-    bug("snapshot-leaf-missing", Law::Restored, Rule::Application(Flaw::LeafMissing), in_swarm),
+    bug("snapshot-leaf-missing", Law::Restored, Rule::Sim(leaf_missing), on_the_plaza),
     bug("stale-validator-set", Law::Certificate, agreement!(stale_set), in_swarm),
     bug(
         "time-checked-on-a-re-proposal",
@@ -209,12 +215,17 @@ pub const BUGS: &[Bug] = &[
     bug(
         "rotation-from-a-certificates-round",
         Law::Root,
-        Rule::Application(Flaw::CertificateRound),
-        in_rain,
+        Rule::Sim(certified_in),
+        on_a_clogged_plaza,
     ),
     bug("receipt-before-durability", Law::NotDurable, agreement!(early_receipts), in_storm),
     bug("restored-timers-lost", Law::Stuck, agreement!(timers_lost), after_power_losses),
-    bug("apply-not-total", Law::LateTurn, Rule::Application(Flaw::NotTotal), in_swarm),
+    bug(
+        "apply-not-total",
+        Law::LateAct,
+        Rule::Replica(ReplicaControls { crashes_are_final: true }),
+        on_a_poisoned_plaza,
+    ),
     bug("evidence-ignored", Law::Impunity, agreement!(evidence_ignored), with_two_turns),
 ];
 
@@ -223,18 +234,10 @@ fn in_storm(seed: Seed, broken: Broken) -> Verdict {
     broken.in_scenario(stormy("a bug in a storm", seed)).play_and_heal(2 * SECOND, MINUTE).into()
 }
 
-/// A third of all frames are lost, so that servers decide in different rounds.
-fn in_rain(seed: Seed, broken: Broken) -> Verdict {
-    let mut scenario = broken.in_scenario(Scenario::new("a bug in the rain", seed));
-    scenario.conditions.links.delay = Span::ms(1, 20);
-    scenario.conditions.links.loss_ppm = 330_000;
-    scenario.play(60, 10 * MINUTE).into()
-}
-
 /// The world of the swarm.
 fn in_swarm(seed: Seed, broken: Broken) -> Verdict {
-    let Broken { controls, log_controls, flaw, .. } = broken;
-    Swarm { controls, log_controls, flaw, ..Swarm::new(seed, SPAN) }.play().outcome.into()
+    let Broken { controls, log_controls, .. } = broken;
+    Swarm { controls, log_controls, ..Swarm::new(seed, SPAN) }.play().outcome.into()
 }
 
 /// Some are locked on a turn of which the others saw no quorum, again and again.
@@ -298,35 +301,98 @@ fn with_two_turns(seed: Seed, broken: Broken) -> Verdict {
     broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE).into()
 }
 
-fn lane_off_by_one(_: usize) -> SimControls {
+fn lane_off_by_one(_: usize, _: Round) -> SimControls {
     SimControls { lane_off_by_one: true, ..SimControls::default() }
 }
 
-fn outcomes_in_a_hash_table(seat: usize) -> SimControls {
+fn outcomes_in_a_hash_table(seat: usize, _: Round) -> SimControls {
     SimControls { outcomes_hashed_by: u64::try_from(seat).ok(), ..SimControls::default() }
 }
 
 /// One server lets a single script run in a tick.
-fn gas_of_its_own(seat: usize) -> SimControls {
+fn gas_of_its_own(seat: usize, _: Round) -> SimControls {
     SimControls { tick_gas: (seat == 1).then_some(SCRIPT_TICK_MAX), ..SimControls::default() }
 }
 
-fn merged_as_it_came(seat: usize) -> SimControls {
+fn merged_as_it_came(seat: usize, _: Round) -> SimControls {
     SimControls { merged_by: u64::try_from(seat).ok(), ..SimControls::default() }
+}
+
+fn leaf_missing(_: usize, _: Round) -> SimControls {
+    SimControls { leaf_missing: true, ..SimControls::default() }
+}
+
+fn certified_in(_: usize, certified: Round) -> SimControls {
+    SimControls { certified_in: Some(certified), ..SimControls::default() }
+}
+
+/// Acts of this kind panic when they are applied.
+fn poison(act: &Envelope) -> bool {
+    matches!(act.act, Act::Emote(_))
+}
+
+/// A plaza that breaks a rule.
+fn plaza(seed: Seed, broken: Broken) -> replica::Setting {
+    let mut setting = replica::Setting::plaza(replica::stories::scheme(seed.number), seed.number);
+    (setting.broken, setting.controls) = (broken.sim, broken.replica);
+    setting.restore_every = Some(RESTORE_EVERY);
+    setting
 }
 
 /// Whole servers, people who play, and acts that come late to some servers.
 fn on_the_plaza(seed: Seed, broken: Broken) -> Verdict {
-    let mut setting = replica::Setting::plaza(replica::stories::scheme(seed.number), seed.number);
-    setting.broken = broken.sim;
+    visit(replica::Stage::new(plaza(seed, broken), late()))
+}
+
+/// The same, and some acts panic.
+fn on_a_poisoned_plaza(seed: Seed, broken: Broken) -> Verdict {
+    let mut setting = plaza(seed, broken);
+    setting.trap = Some(poison);
+    visit(replica::Stage::new(setting, late()))
+}
+
+/// One server sees a quorum, and the others go on to the next round, with the same turn: again and
+/// again one hears of a turn too late, and what another says of it comes to the rest still later.
+fn on_a_clogged_plaza(seed: Seed, broken: Broken) -> Verdict {
+    let mut dice = Dice::new(seed.number, "clogs for a bug");
+    let mut orders = Vec::new();
+    let mut at = SECOND / 2;
+    while at < VISIT {
+        let mut seats = vec![0, 1, 2, 3];
+        let mut pick = || seats.remove(dice.index(seats.len()));
+        let (quick, slow) = (pick(), pick());
+        let (short, long) = (Duration::from_millis(150), Duration::from_millis(500));
+        orders.push((at, Order::Clog(quick, slow, long)));
+        orders.extend(seats.iter().map(|seat| (at, Order::Clog(*seat, slow, short))));
+        let later = at + dice.within(Span::ms(0, 100));
+        orders.extend(seats.iter().map(|seat| (later, Order::Clog(quick, *seat, long))));
+        at += SECOND / 2;
+    }
+    let mut stage = replica::Stage::new(plaza(seed, broken), quick());
+    orders.into_iter().for_each(|(at, order)| stage.world.plan(at, order));
+    visit(stage)
+}
+
+/// Frames take up to 20 ms.
+fn quick() -> Conditions {
     let mut conditions = Conditions::calm(0);
     conditions.links.delay = Span::ms(1, 20);
+    conditions
+}
+
+/// Some come late.
+fn late() -> Conditions {
+    let mut conditions = quick();
     conditions.links.straggler_ppm = 50_000;
     conditions.links.straggle = Span::ms(50, 800);
-    let mut stage = replica::Stage::new(setting, conditions);
-    replica::stories::bring_people(&mut stage, 5, 3 * SECOND);
-    let broken = |stage: &replica::Stage| !stage.world.cluster.oracle.faults().is_empty();
-    let faults = if stage.run_till(3 * SECOND, broken) {
+    conditions
+}
+
+/// People play, until a law is broken or all has come about that they wanted.
+fn visit(mut stage: replica::Stage) -> Verdict {
+    replica::stories::bring_people(&mut stage, 5, VISIT);
+    let broken = |stage: &replica::Stage| !stage.is_sound();
+    let faults = if stage.run_till(VISIT, broken) {
         // What comes after the first law that is broken says little.
         stage.world.cluster.oracle.faults().to_vec()
     } else {

@@ -199,7 +199,6 @@ impl Server {
             }
             Wish::Decided { decision, after } => {
                 let height = decision.height();
-                self.ledger.flaws.note_round(height, decision.certificate.round);
                 self.decisions.insert(height, Arc::clone(&decision));
                 self.effects.push_back(Effect::Begin(Apply(height)));
                 let report = Report::Decided(decision);
@@ -226,10 +225,7 @@ impl Server {
     }
 
     fn apply(&mut self, now: Now) {
-        // Only decided turns are applied; a flaw may keep one from being applied at all.
-        let Some(applied) = self.ledger.apply_next() else {
-            return;
-        };
+        let applied = self.ledger.apply_next().expect("only decided turns are applied");
         let height = applied.height;
         self.states.insert(height, self.ledger.state().clone());
         self.states.retain(|old, _| old.plus(STATES_KEPT) >= height);
@@ -239,7 +235,7 @@ impl Server {
             && height > self.start.base.height
             && let Some(base) = self.agreement.base(height)
         {
-            let state = self.ledger.flaws.written(self.ledger.state());
+            let state = self.ledger.state().clone();
             self.start = Start { base, state, fresh_key: self.start.fresh_key };
             self.append(START_KIND, &wire::encode(&self.start));
         }

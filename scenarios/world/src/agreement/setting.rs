@@ -16,6 +16,7 @@ use super::ledger::{Ledger, LedgerState, led_by};
 use super::signatures::Scheme;
 use super::villain::Ground;
 use crate::clock::DAWN;
+use crate::watched::founding;
 
 /// The rules that simulated servers run.
 pub const ENGINE: u32 = 1;
@@ -56,12 +57,6 @@ pub enum Flaw {
     },
     /// Every act is fine, on all servers.
     AcceptsEverything,
-    /// A state that is written down lacks a part.
-    LeafMissing,
-    /// Who missed its turn to propose is found by the round of a certificate, not of the header.
-    CertificateRound,
-    /// There is an act that no server can apply.
-    NotTotal,
 }
 
 /// What all servers of one simulated sim have in common.
@@ -162,15 +157,9 @@ impl Setting {
     /// What whoever watches the sim knows of it.
     #[must_use]
     pub fn founding(&self) -> Founding {
-        Founding {
-            sim: self.sim,
-            verifier: Arc::clone(&self.verifier),
-            names: (0..self.keys.len()).map(|seat| self.name(seat)).collect(),
-            powers: (0..self.founders).map(|seat| u64::from(self.power(seat))).collect(),
-            admin: Some(self.admin.public()),
-            root: self.genesis_state().root(),
-            turn_length: self.turn_length,
-        }
+        let admin = Some(self.admin.public());
+        let (seats, base) = (self.keys.len(), self.genesis_base());
+        Founding { admin, ..founding(self, &self.verifier, seats, &base) }
     }
 
     /// Where agreement starts from before the first turn.

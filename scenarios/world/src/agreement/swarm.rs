@@ -17,7 +17,6 @@ use metatopia_store::Controls as LogControls;
 
 use super::outcome::Outcome;
 use super::scenario::Seed;
-use super::setting::Flaw;
 pub use crate::calm::Recovery;
 use crate::class::Class;
 use crate::course::Course;
@@ -43,8 +42,6 @@ pub struct Swarm {
     pub controls: Controls,
     /// Rules that all logs break.
     pub log_controls: LogControls,
-    /// What is wrong with the application of all servers.
-    pub flaw: Option<Flaw>,
 }
 
 impl Swarm {
@@ -59,7 +56,6 @@ impl Swarm {
             until: None,
             controls: Controls::default(),
             log_controls: LogControls::default(),
-            flaw: None,
         }
     }
 

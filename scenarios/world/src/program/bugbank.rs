@@ -65,17 +65,23 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
     let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
     let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
-    campaign::play(
-        jobs,
-        0..count,
-        |number| look_for(bug(number), arguments.budget),
-        |number, found| {
-            all.push((number, found));
-            progress.tell(|| format!("{} of {count} bugs", all.len()));
-            true
-        },
-    );
+    let played = campaign::quietly(|| {
+        campaign::play(
+            jobs,
+            0..count,
+            |number| look_for(bug(number), arguments.budget),
+            |number, found| {
+                all.push((number, found));
+                progress.tell(|| format!("{} of {count} bugs", all.len()));
+                true
+            },
+        );
+    });
     progress.end();
+    if let Err(why) = played {
+        eprintln!("the world itself fell over: {why}");
+        return Exit::Broken;
+    }
     all.sort_by_key(|(number, _)| *number);
     let all: Vec<Found> = all.into_iter().map(|(_, found)| found).collect();
     tell(&all, canary, arguments.json)
@@ -106,7 +112,7 @@ fn look_for(bug: &Bug, budget: u64) -> Found {
         Site::Agreement => "agreement",
         Site::Log => "log",
         Site::Sim => "sim",
-        Site::Application => "application",
+        Site::Replica => "replica",
     };
     let (bug, law, found) = (bug.name, bug.law.name(), first.is_some());
     Found { bug, law, found, seeds, site, clean_violations, panicked }

@@ -2,8 +2,9 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,6 +48,20 @@ pub(crate) fn play<T: Send>(
             }
         }
     });
+}
+
+/// Plays without a word about panics on standard error: servers catch those of poisoned acts, and what
+/// ends a server is a broken law.
+pub(crate) fn quietly<T>(play: impl FnOnce() -> T) -> Result<T, String> {
+    let last = Arc::new(Mutex::new(String::new()));
+    let heard = Arc::clone(&last);
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(move |cause| {
+        *heard.lock().unwrap_or_else(PoisonError::into_inner) = cause.to_string();
+    }));
+    let played = panic::catch_unwind(AssertUnwindSafe(play));
+    panic::set_hook(hook);
+    played.map_err(|_| last.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
 /// Tells on the terminal how far a campaign is; elsewhere only now and then.

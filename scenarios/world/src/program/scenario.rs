@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
-use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -15,7 +13,7 @@ use metatopia_world::story::{Ending, Shelf, Story, Unmet};
 use serde::Serialize;
 
 use super::Exit;
-use super::campaign::Progress;
+use super::campaign::{Progress, quietly};
 
 /// Files of one folder of scripts.
 const FILES_MAX: usize = 64;
@@ -194,20 +192,6 @@ fn play(path: &Path, story: &Story, arguments: &RunArguments) -> Exit {
         tell(path, story, &ending, &failed);
     }
     if passed { Exit::Sound } else { Exit::Broken }
-}
-
-/// Plays without a word about panics on standard error: servers catch those of poisoned acts, and what
-/// ends a server is a broken law.
-fn quietly<T>(play: impl FnOnce() -> T) -> Result<T, String> {
-    let last = Arc::new(Mutex::new(String::new()));
-    let heard = Arc::clone(&last);
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(move |cause| {
-        *heard.lock().unwrap_or_else(PoisonError::into_inner) = cause.to_string();
-    }));
-    let played = panic::catch_unwind(AssertUnwindSafe(play));
-    panic::set_hook(hook);
-    played.map_err(|_| last.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
 fn verdict(path: &Path, ending: &Ending, failed: Vec<Unmet>) -> Verdict {

@@ -12,7 +12,7 @@ use metatopia_store::{
     ReadDisk, RecoverError, ScanError, Snapshot, SnapshotError, Store, SyncRequest,
     newest_snapshot, put_only_snapshot, put_snapshot, quarantine, recover,
 };
-use metatopia_types::Height;
+use metatopia_types::{Height, Round};
 
 use super::setting::Setting;
 use crate::machine::FileChange;
@@ -75,7 +75,7 @@ impl Files {
         let writer = recover(&mut mirror, sim).map_err(|e| e.to_string())?.writer;
         let writer = writer.with_segment_bytes(SEGMENT_BYTES);
         let (base, mut world) = start_from(setting, &mirror)?;
-        setting.break_rules(seat, &mut world);
+        setting.break_rules(seat, Round::default(), &mut world);
         let records = records_after(writer.index(), &mirror, base.height);
         let records = records.map_err(|e| e.to_string())?;
         Ok(Found { files: Self { writer, mirror }, base, world, records, damage })

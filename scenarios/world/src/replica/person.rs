@@ -7,11 +7,9 @@ use std::time::Duration;
 use metatopia_client::{Distrust, Event, Output, Scene, SceneObject, Session, Unproven};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal, Watching};
-use metatopia_types::{
-    Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq, SetChange,
-};
+use metatopia_types::{Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq};
 
-use super::setting::{Setting, contact};
+use super::setting::Setting;
 use crate::chance::{Dice, Span};
 
 /// A proof of outcomes is asked for so long after somebody was told of them.
@@ -254,17 +252,6 @@ impl Person {
         self.deeds.insert(id, deed);
         self.flush(now);
         Some(id)
-    }
-
-    /// Makes the server in `seat` a standby; for an admin.
-    pub fn add_server(&mut self, now: Duration, key: PublicKey, seat: usize) -> Option<ActId> {
-        let contact = contact(seat);
-        self.act(now, Act::SetChange(SetChange::Add { key, contact }), None)
-    }
-
-    /// Takes a server out of the set; for an admin.
-    pub fn remove_server(&mut self, now: Duration, key: PublicKey) -> Option<ActId> {
-        self.act(now, Act::SetChange(SetChange::Remove { key }), None)
     }
 
     /// Asks a question; the answer comes into [`Person::answers`].

@@ -60,6 +60,8 @@ pub enum Report {
     Again(Box<Applied>),
     /// A turn was applied by a server whose state is not the others'.
     Strayed(Height),
+    /// The state after this height, written down, cannot be read again.
+    Unrestored(Height, String),
     /// A server noticed that its state is not the others'.
     Parted(String),
     /// What it wants to be kept about that, encoded.

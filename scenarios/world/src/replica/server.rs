@@ -14,7 +14,7 @@ use metatopia_replica::{
 use metatopia_sim::{World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
+use metatopia_types::{Digest, Height, Millis, Now, PublicKey, Round, wire};
 
 use super::files::{Files, Found};
 use super::gateway::{Gateway, Hangup, Moved};
@@ -105,7 +105,7 @@ impl Server {
         let mut server = Self {
             setting: Rc::clone(setting),
             seat,
-            replica,
+            replica: setting.broken_replica(replica),
             files,
             gateway: Gateway::default(),
             lanes: Lanes::new(start.life),
@@ -267,7 +267,7 @@ impl Server {
     /// Goes on with a state that was fetched, by another replica, as the node does.
     fn replace(&mut self, now: Now, replacement: Replacement) {
         let Replacement { base, mut world, note, .. } = replacement;
-        self.setting.break_rules(self.seat, &mut world);
+        self.setting.break_rules(self.seat, Round::default(), &mut world);
         let (height, root) = (world.height(), world.root());
         let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
         let changes = self.files.only_snapshot(&snapshot);
@@ -284,7 +284,8 @@ impl Server {
         config.heals.clone_from(&self.heals);
         let (past, records) = (self.files.past(height), self.files.records_after(height));
         let replica = Replica::open(config, base, world, past, records, now);
-        self.replica = replica.expect("the log holds what this server wrote");
+        let replica = replica.expect("the log holds what this server wrote");
+        self.replica = self.setting.broken_replica(replica);
         self.astray = false;
         let peers: Vec<PublicKey> = self.lanes.connected().collect();
         peers.into_iter().for_each(|peer| self.replica_gets(now, Event::PeerUp(peer)));
@@ -335,7 +336,7 @@ impl Server {
     }
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
-        self.setting.break_rules(self.seat, &mut world);
+        self.setting.break_rules(self.seat, decision.certificate.round, &mut world);
         let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;
@@ -343,8 +344,10 @@ impl Server {
         }
         if self.setting.restores(self.seat, result.height) {
             // It goes on from what a snapshot of it says, while the others just go on.
-            let restored = World::from_snapshot(&world.snapshot(), result.root, world.tools());
-            *world = restored.expect("a state is read again as it was written");
+            match World::from_snapshot(&world.snapshot(), result.root, world.tools()) {
+                Ok(restored) => *world = restored,
+                Err(why) => self.tell(Report::Unrestored(result.height, why.to_string())),
+            }
         }
         let lasts = self.setting.flips.iter().any(|flip| {
             (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height

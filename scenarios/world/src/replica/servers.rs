@@ -278,6 +278,10 @@ impl Cluster for Servers {
             }
             Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
             Report::Strayed(height) => self.oracle.saw_stray(seat, height),
+            Report::Unrestored(height, why) => {
+                let what = format!("the state after {height}: {why}");
+                self.oracle.blame(Some(seat), Law::Restored, what);
+            }
             Report::Parted(why) => {
                 if self.setting.flips.iter().all(|flip| flip.seat != seat) {
                     self.oracle.blame(Some(seat), Law::Root, format!("it doubts its state: {why}"));

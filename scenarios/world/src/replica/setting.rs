@@ -6,15 +6,16 @@ use std::sync::Arc;
 use metatopia_client::LightClient;
 use metatopia_consensus::{self as consensus, Base, Patience};
 use metatopia_oracle::Founding;
-use metatopia_replica::{BEHIND_TURNS, Config};
+use metatopia_replica::{self as replica, BEHIND_TURNS, Config, Replica};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
 use metatopia_types::{
-    Act, Contact, Digest, Envelope, Height, Lane, Millis, PublicKey, Seq, Sign, SignedEnvelope,
-    SimId, Turn, Verify, limits::TICKS_PER_SECOND, wire,
+    Act, Contact, Digest, Envelope, Height, Lane, Millis, PublicKey, Round, Seq, Sign,
+    SignedEnvelope, SimId, Turn, Verify, limits::TICKS_PER_SECOND, wire,
 };
 
 use crate::agreement::{Deed, Ground, Scheme};
+use crate::watched::founding;
 
 /// Numbers keys of players, far from those of servers. The first is the admin.
 const PLAYER_KEYS: u64 = 1_000_000;
@@ -36,8 +37,9 @@ pub struct Flip {
     pub lasting: bool,
 }
 
-/// Which rules the world of the server in a seat breaks.
-pub type Broken = fn(usize) -> Controls;
+/// Which rules the world of the server in a seat breaks, in a turn that a certificate of this round
+/// decided.
+pub type Broken = fn(usize, Round) -> Controls;
 
 /// What all servers of one simulated sim have in common.
 pub struct Setting {
@@ -65,6 +67,8 @@ pub struct Setting {
     pub flips: Vec<Flip>,
     /// Rules that worlds break.
     pub broken: Option<Broken>,
+    /// Rules that what is around them breaks.
+    pub controls: replica::Controls,
     /// Servers that lie to the others, and how.
     pub liars: Vec<(usize, Deed)>,
     /// After so many turns one server, another one each time, goes on from a snapshot of its state.
@@ -109,12 +113,13 @@ impl Setting {
             verifier,
             keys,
             founders,
-            snapshot_turns: metatopia_replica::SNAPSHOT_TURNS,
+            snapshot_turns: replica::SNAPSHOT_TURNS,
             behind_turns: BEHIND_TURNS,
             patience: Patience::default(),
             trap: None,
             flips: Vec::new(),
             broken: None,
+            controls: replica::Controls::default(),
             liars: Vec::new(),
             restore_every: None,
             encoded: Arc::new(genesis.encode()),
@@ -168,26 +173,10 @@ impl Setting {
         Base::genesis(Millis(0), self.beginning.root(), set)
     }
 
-    /// What whoever watches the sim knows of it.
-    ///
-    /// # Panics
-    /// Never: a world at genesis knows its first validators.
+    /// What whoever watches the sim knows of it. Who may change the set is in the state.
     #[must_use]
     pub fn founding(&self) -> Founding {
-        let set = self.beginning.validators(Height(1));
-        let set = set.expect("a world at genesis knows its first validators");
-        let names: Vec<PublicKey> = (0..self.keys.len()).map(|seat| self.name(seat)).collect();
-        let power = |name: &PublicKey| set.get(name).map(|member| u64::from(member.power));
-        Founding {
-            sim: self.sim,
-            verifier: Arc::clone(&self.verifier),
-            powers: names.iter().map_while(power).collect(),
-            names,
-            // Who may change the set is in the state.
-            admin: None,
-            root: self.beginning.root(),
-            turn_length: self.turn_length(),
-        }
+        founding(self, &self.verifier, self.keys.len(), &self.base())
     }
 
     /// Least time between two turns, in milliseconds.
@@ -235,11 +224,18 @@ impl Setting {
         }
     }
 
-    /// The world of the server in `seat` breaks the rules that it is to break.
-    pub(crate) fn break_rules(&self, seat: usize, world: &mut World) {
+    /// The world of the server in `seat` breaks the rules that it is to break, in a turn that a
+    /// certificate of this round decided.
+    pub(crate) fn break_rules(&self, seat: usize, certified: Round, world: &mut World) {
         if let Some(broken) = self.broken {
-            world.break_rules(broken(seat));
+            world.break_rules(broken(seat, certified));
         }
+    }
+
+    /// The replica breaks the rules that it is to break.
+    pub(crate) fn broken_replica(&self, mut replica: Replica) -> Replica {
+        replica.break_rules(self.controls);
+        replica
     }
 
     /// Does the server in `seat` go on from a snapshot after this turn?

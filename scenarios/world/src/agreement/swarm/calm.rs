@@ -7,6 +7,7 @@ use metatopia_types::Height;
 
 use super::run::Run;
 use crate::calm::{Pace, Recovery, UNDER_WAY};
+use crate::storm::Stormy as _;
 
 /// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
 pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {

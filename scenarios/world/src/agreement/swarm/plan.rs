@@ -8,6 +8,7 @@ use super::Swarm;
 use crate::agreement::{Deed, Scenario};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
+use crate::storm::Storm;
 use crate::weather::{Draft, Moment, write_all};
 
 /// Seats for servers that join.
@@ -40,7 +41,7 @@ impl Plan {
         scenario.turn_length = dice.pick(&[50, 50, 50, 100]);
         scenario.snapshot_every = dice.pick(&[Some(20), Some(50), Some(200)]);
         scenario.acts = (0, Duration::ZERO);
-        (scenario.controls, scenario.flaw) = (swarm.controls, swarm.flaw);
+        scenario.controls = swarm.controls;
         scenario.log_controls = swarm.log_controls;
         let until = Swarm::new(seed, swarm.span).calm_from();
         let level = Level::Agreement;
@@ -53,6 +54,12 @@ impl Plan {
         let Draft { on: classes, orders, moments, .. } = draft;
         scenario.orders = orders;
         Self { classes, scenario, moments, from, calm_from, end }
+    }
+
+    /// All its trouble.
+    pub(super) fn storm(&self) -> Storm {
+        let (conditions, moments) = (self.scenario.conditions.clone(), self.moments.clone());
+        Storm { conditions, moments, from: self.from, until: self.calm_from }
     }
 }
 

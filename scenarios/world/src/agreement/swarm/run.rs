@@ -4,22 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
-use metatopia_types::{Act, Contact, Height, Look, SetChange, SignedEnvelope};
+use metatopia_types::{Act, Contact, Height, Look, SignedEnvelope};
 
 use super::plan::Plan;
 use super::{Played, Swarm, calm};
-use crate::agreement::{Server, Stage};
+use crate::agreement::{Server, Servers, Stage};
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
-use crate::conditions::Conditions;
 use crate::damage::harm;
+use crate::storm::{self, Change, Stormy};
 use crate::weather::Moment;
 use crate::world::World;
-
-/// Between two looks at what people want: an act of a player, and a step of a change of members.
-const TICK: Duration = Duration::from_millis(500);
 
 /// A state is read again and compared after so many turns.
 const COMPARE_EVERY: u64 = 400;
@@ -27,20 +24,12 @@ const COMPARE_EVERY: u64 = 400;
 /// Players that submit acts.
 const PLAYERS: u64 = 3;
 
-/// A change of the members that is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Promote(usize),
-    Remove(usize),
-}
-
 /// A plan while it is played.
 pub(super) struct Run {
     pub(super) plan: Plan,
     pub(super) stage: Stage,
     dice: Dice,
     acts: u64,
-    moments: std::vec::IntoIter<(Duration, Moment)>,
     changes: Vec<Change>,
     /// Who starts from what others prove, as soon as somebody can prove something: with its old
     /// key, or for the first time.
@@ -54,20 +43,12 @@ impl Run {
     pub(super) fn new(swarm: &Swarm) -> Self {
         let plan = swarm.plan();
         let mut stage = plan.scenario.stage();
-        if plan.scenario.conditions.clocks.iter().any(|(_, rate)| *rate != 0) {
-            stage.world.note_fault(Class::ClockRate);
-        }
-        if !plan.from.is_zero() {
-            let clocks = plan.scenario.conditions.clocks.clone();
-            stage.world.set_conditions(Conditions { clocks, ..Conditions::calm(5) });
-        }
-        let moments = plan.moments.clone().into_iter();
+        plan.storm().announce(&mut stage.world);
         Self {
             dice: Dice::new(swarm.seed.number, "workload"),
             plan,
             stage,
             acts: 0,
-            moments,
             changes: Vec::new(),
             joining: Vec::new(),
             damaged: None,
@@ -76,43 +57,10 @@ impl Run {
     }
 
     pub(super) fn play(mut self) -> Played {
-        self.storm();
+        self.plan.storm().rage(&mut self);
         let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
         self.compare_all();
         Played { outcome: self.stage.finish(), recovery }
-    }
-
-    pub(super) fn is_sound(&self) -> bool {
-        self.stage.world.cluster.oracle.faults().is_empty()
-    }
-
-    /// Plays until the faults stop, or a law is broken.
-    fn storm(&mut self) {
-        let mut begun = self.plan.from.is_zero();
-        while self.is_sound() && self.stage.world.now() < self.plan.calm_from {
-            let now = self.stage.world.now();
-            if !begun && now >= self.plan.from {
-                self.stage.world.set_conditions(self.plan.scenario.conditions.clone());
-                begun = true;
-            }
-            let next = self.moments.as_slice().first().map(|(at, _)| *at);
-            let next = next.unwrap_or(self.plan.calm_from).min(now + TICK).max(now);
-            let next = if begun { next } else { next.min(self.plan.from) };
-            self.run_until(next.min(self.plan.calm_from));
-            while self.moments.as_slice().first().is_some_and(|(at, _)| *at <= next) {
-                if let Some((_, moment)) = self.moments.next() {
-                    self.carry_out(moment);
-                }
-            }
-            if self.stage.world.now() >= now + TICK {
-                self.tick();
-            }
-        }
-    }
-
-    /// Plays until a moment, or until a law is broken.
-    pub(super) fn run_until(&mut self, until: Duration) {
-        self.stage.world.run_while(until, |world| world.cluster.oracle.faults().is_empty());
     }
 
     /// What people do again and again.
@@ -151,21 +99,6 @@ impl Run {
         self.stage.setting().act(self.acts % PLAYERS, self.acts, last_valid, act)
     }
 
-    fn carry_out(&mut self, moment: Moment) {
-        match moment {
-            Moment::CutLeader(span) => self.cut_leader(span),
-            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
-            Moment::Join(seat) => self.begin_join(seat),
-            Moment::Promote(seat) => {
-                self.begin_join(seat);
-                self.changes.push(Change::Promote(seat));
-            }
-            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
-            // Agreement has no clients.
-            Moment::Intrude(..) => {}
-        }
-    }
-
     fn begin_join(&mut self, seat: usize) {
         let known = self.joining.iter().any(|(other, _)| *other == seat);
         if !known && !self.stage.world.cluster.starts.contains_key(&seat) {
@@ -183,9 +116,7 @@ impl Run {
         let seats = 0..self.stage.world.seats();
         let seat = seats.into_iter().find(|seat| Some(setting.name(*seat)) == proposer);
         if let Some(seat) = seat {
-            let now = self.stage.world.now();
-            self.stage.world.plan(now, Order::SplitFor(Class::LeaderCut, vec![seat]));
-            self.stage.world.plan(now + span, Order::Mend(Class::LeaderCut));
+            storm::cut_leader(&mut self.stage.world, seat, span);
         }
     }
 
@@ -213,7 +144,8 @@ impl Run {
         leader.map_or(founders, |server| server.ledger().state().roster.members().len())
     }
 
-    /// Says what a change of members needs, again and again. Returns whether it has come about.
+    /// Says what a change of members needs, again and again. Returns whether it has come about, or
+    /// never will.
     fn pursue(&mut self, change: Change) -> bool {
         let Some(leader) = self.stage.leader().and_then(|seat| self.stage.world.server(seat))
         else {
@@ -221,36 +153,24 @@ impl Run {
         };
         let setting = Arc::clone(self.stage.setting());
         let members = leader.ledger().state().roster.members();
-        match change {
-            Change::Promote(seat) => {
-                let (key, contact) = (setting.name(seat), Contact::default());
-                if members.contains_key(&key) {
-                    return true;
-                }
-                let state = self.stage.world.server(seat).map(|server| server.ledger().state());
-                let known = state.and_then(|state| state.roots.last_key_value());
-                let ready = known.map(|(height, root)| Act::Ready { height: *height, root: *root });
-                let add = Act::SetChange(SetChange::Add { key, contact });
-                self.stage.submit_everywhere(&*setting.admin, add);
-                if let Some(ready) = ready {
-                    self.stage.submit_everywhere(&*setting.keys[seat], ready);
-                }
-                false
-            }
-            Change::Remove(seat) => {
-                let key = setting.name(seat);
-                // Who is left must bear all liars, and one more server that has lost its log.
-                let bears = (members.len() - 1).saturating_sub(1) / 3;
-                let spare = usize::from(self.may_damage());
-                let may = members.len() > 4 && bears >= self.unreliable().max(1) + spare - 1;
-                if !members.contains_key(&key) || !may {
-                    return true;
-                }
-                let remove = Act::SetChange(SetChange::Remove { key });
-                self.stage.submit_everywhere(&*setting.admin, remove);
-                false
-            }
+        let key = setting.name(change.seat());
+        // Who is left must bear all liars, and one more server that has lost its log.
+        let bears = (members.len() - 1).saturating_sub(1) / 3;
+        let spare = usize::from(self.may_damage());
+        let may_go = members.len() > 4 && bears >= self.unreliable().max(1) + spare - 1;
+        let server = (key, Contact::default());
+        let Some(wanted) = change.due(server, members.contains_key(&key), may_go) else {
+            return true;
+        };
+        self.stage.submit_everywhere(&*setting.admin, Act::SetChange(wanted));
+        if let Change::Promote(seat) = change
+            && let Some(joiner) = self.stage.world.server(seat)
+            && let Some((height, root)) = joiner.ledger().state().roots.last_key_value()
+        {
+            let ready = Act::Ready { height: *height, root: *root };
+            self.stage.submit_everywhere(&*setting.keys[seat], ready);
         }
+        false
     }
 
     fn may_damage(&self) -> bool {
@@ -326,6 +246,41 @@ impl Run {
         let is_behind =
             |seat: &usize| world.server(*seat).is_none_or(|server| server.height().0 + NEAR < top);
         (0..world.seats()).filter(counts).filter(is_behind).collect()
+    }
+}
+
+impl Stormy for Run {
+    type Cluster = Servers;
+
+    fn world(&mut self) -> &mut World<Servers> {
+        &mut self.stage.world
+    }
+
+    fn is_sound(&self) -> bool {
+        self.stage.world.cluster.oracle.faults().is_empty()
+    }
+
+    fn run_until(&mut self, until: Duration) {
+        self.stage.world.run_while(until, |world| world.cluster.oracle.faults().is_empty());
+    }
+
+    fn befall(&mut self, moment: Moment) {
+        match moment {
+            Moment::CutLeader(span) => self.cut_leader(span),
+            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
+            Moment::Join(seat) => self.begin_join(seat),
+            Moment::Promote(seat) => {
+                self.begin_join(seat);
+                self.changes.push(Change::Promote(seat));
+            }
+            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
+            // Agreement has no clients.
+            Moment::Intrude(..) => {}
+        }
+    }
+
+    fn stir(&mut self) {
+        self.tick();
     }
 }
 

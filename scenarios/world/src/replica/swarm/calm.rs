@@ -8,6 +8,7 @@ use super::run::Run;
 use crate::calm::{Pace, Recovery, UNDER_WAY};
 use crate::replica::Fate;
 use crate::replica::lanes::LATE;
+use crate::storm::Stormy as _;
 use metatopia_oracle::Law;
 
 /// How often it is looked at what came about.

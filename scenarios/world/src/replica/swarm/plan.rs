@@ -15,6 +15,7 @@ use crate::conditions::Conditions;
 use crate::course::Course;
 use crate::replica::stories::scheme;
 use crate::replica::{Flip, Setting};
+use crate::storm::Storm;
 use crate::weather::{Draft, Moment};
 
 /// Seats for servers that join.
@@ -104,6 +105,12 @@ impl Plan {
             calm_from,
             end,
         }
+    }
+
+    /// All its trouble.
+    pub(super) fn storm(&self) -> Storm {
+        let (conditions, moments) = (self.conditions.clone(), self.moments.clone());
+        Storm { conditions, moments, from: self.from, until: self.calm_from }
     }
 
     /// The sim that is played.

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use metatopia_oracle::Fault;
-use metatopia_types::PublicKey;
 use metatopia_types::limits::SET_LAG;
+use metatopia_types::{Act, PublicKey};
 
 use super::calm;
 use super::intruder::Intruder;
@@ -13,14 +12,12 @@ use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
-use crate::conditions::Conditions;
 use crate::course::{Breach, Course, Tale};
 use crate::replica::stories::proposing;
-use crate::replica::{Account, Manner, Person, Stage};
+use crate::replica::{Account, Manner, Person, Servers, Stage, contact};
+use crate::storm::{self, Change, Stormy};
 use crate::weather::Moment;
-
-/// Between two looks at what people and intruders want, and at changes of members.
-const TICK: Duration = Duration::from_millis(500);
+use crate::world::World;
 
 /// A state is read again and compared after so many turns.
 const COMPARE_EVERY: u64 = 200;
@@ -34,13 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// One in so many looks somebody goes to another server.
 const WANDERS: u64 = 6;
 
-/// A change of the members that is under way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Promote(usize),
-    Remove(usize),
-}
-
 /// A plan while it is played.
 pub(super) struct Run {
     pub(super) plan: Plan,
@@ -50,7 +40,6 @@ pub(super) struct Run {
     /// The number of somebody who does nothing until they are asked to.
     pub(super) witness: usize,
     dice: Dice,
-    moments: std::vec::IntoIter<(Duration, Moment)>,
     changes: Vec<Change>,
     /// Servers that were taken out, and at which height that was seen.
     leaving: Vec<(usize, u64)>,
@@ -62,13 +51,7 @@ impl Run {
     pub(super) fn new(course: &Course) -> Self {
         let plan = Plan::draw(course);
         let mut stage = Stage::told(plan.setting(), plan.conditions.clone(), plan.seed.written);
-        if plan.conditions.clocks.iter().any(|(_, rate)| *rate != 0) {
-            stage.world.note_fault(Class::ClockRate);
-        }
-        if !plan.from.is_zero() {
-            let clocks = plan.conditions.clocks.clone();
-            stage.world.set_conditions(Conditions { clocks, ..Conditions::calm(5) });
-        }
+        plan.storm().announce(&mut stage.world);
         for (at, order) in &plan.orders {
             stage.world.plan(*at, order.clone());
         }
@@ -82,14 +65,12 @@ impl Run {
             invite(number, plan.end);
         }
         let witness = invite(PEOPLE, Duration::ZERO);
-        let moments = plan.moments.clone().into_iter();
         Self {
             dice: Dice::new(plan.seed.number, "workload"),
             plan,
             stage,
             admin,
             witness,
-            moments,
             changes: Vec::new(),
             leaving: Vec::new(),
             intruders: Vec::new(),
@@ -98,7 +79,7 @@ impl Run {
     }
 
     pub(super) fn play(mut self) -> Tale {
-        self.storm();
+        self.plan.storm().rage(&mut self);
         let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
         for seat in 0..self.stage.world.seats() {
             self.compare(seat);
@@ -109,37 +90,6 @@ impl Run {
         let sound = self.is_sound();
         let account = if sound { self.stage.finish(PATIENCE) } else { self.stage.account() };
         Tale { recovery, ..tell(account) }
-    }
-
-    pub(super) fn is_sound(&self) -> bool {
-        self.stage.is_sound()
-    }
-
-    /// Plays until the faults stop, or a law is broken.
-    fn storm(&mut self) {
-        let mut begun = self.plan.from.is_zero();
-        while self.is_sound() && self.stage.world.now() < self.plan.calm_from {
-            let now = self.stage.world.now();
-            if !begun && now >= self.plan.from {
-                self.stage.world.set_conditions(self.plan.conditions.clone());
-                begun = true;
-            }
-            let next = self.moments.as_slice().first().map(|(at, _)| *at);
-            let next = next.unwrap_or(self.plan.calm_from).min(now + TICK).max(now);
-            let next = if begun { next } else { next.min(self.plan.from) };
-            self.stage.run_until(next.min(self.plan.calm_from));
-            while self.moments.as_slice().first().is_some_and(|(at, _)| *at <= next) {
-                if let Some((_, moment)) = self.moments.next() {
-                    self.carry_out(moment);
-                }
-            }
-            if self.stage.world.now() >= now + TICK {
-                self.tick();
-                for intruder in &mut self.intruders {
-                    intruder.intrude(&mut self.stage);
-                }
-            }
-        }
     }
 
     /// The admin changes nothing any more.
@@ -188,33 +138,6 @@ impl Run {
         }
     }
 
-    fn carry_out(&mut self, moment: Moment) {
-        match moment {
-            Moment::CutLeader(span) => self.cut_leader(span),
-            Moment::Intrude(class, seat) => {
-                let number = self.intruders.len() as u64;
-                let intruder = Intruder::new(self.stage.setting(), class, number, seat);
-                self.intruders.push(intruder);
-            }
-            Moment::Promote(seat) => {
-                let now = self.stage.world.now();
-                self.stage.world.plan(now, Order::Start(seat));
-                self.changes.push(Change::Promote(seat));
-            }
-            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
-            // Neither is drawn at this level.
-            Moment::Damage(..) | Moment::Join(_) => {}
-        }
-    }
-
-    fn cut_leader(&mut self, span: Duration) {
-        if let Some(seat) = proposing(&self.stage) {
-            let now = self.stage.world.now();
-            self.stage.world.plan(now, Order::SplitFor(Class::LeaderCut, vec![seat]));
-            self.stage.world.plan(now + span, Order::Mend(Class::LeaderCut));
-        }
-    }
-
     /// Who votes, as the furthest server knows.
     pub(super) fn members(&self) -> Option<Vec<PublicKey>> {
         let worlds = (0..self.stage.world.seats())
@@ -223,34 +146,24 @@ impl Run {
         Some(furthest.roster().members().keys().copied().collect())
     }
 
-    /// Says what a change of members needs, again and again. Returns whether it has come about.
+    /// Says what a change of members needs, again and again. Returns whether it has come about, or
+    /// never will.
     fn pursue(&mut self, change: Change) -> bool {
         let Some(members) = self.members() else {
             return false;
         };
-        let name = |seat: usize| self.stage.setting().name(seat);
-        match change {
-            Change::Promote(seat) => {
-                let key = name(seat);
-                if members.contains(&key) {
-                    return true;
-                }
-                self.stage.prompt(self.admin, |admin, now| admin.add_server(now, key, seat));
-                false
+        let seat = change.seat();
+        let key = self.stage.setting().name(seat);
+        let is_member = members.contains(&key);
+        let Some(wanted) = change.due((key, contact(seat)), is_member, members.len() > 4) else {
+            if !is_member {
+                self.leaving.push((seat, self.stage.top()));
             }
-            Change::Remove(seat) => {
-                let key = name(seat);
-                if !members.contains(&key) {
-                    self.leaving.push((seat, self.stage.top()));
-                    return true;
-                }
-                if members.len() <= 4 {
-                    return true;
-                }
-                self.stage.prompt(self.admin, |admin, now| admin.remove_server(now, key));
-                false
-            }
-        }
+            return true;
+        };
+        let asks = |admin: &mut Person, now| admin.act(now, Act::SetChange(wanted), None);
+        self.stage.prompt(self.admin, asks);
+        false
     }
 
     fn compare(&mut self, seat: usize) {
@@ -274,6 +187,52 @@ impl Run {
     }
 }
 
+impl Stormy for Run {
+    type Cluster = Servers;
+
+    fn world(&mut self) -> &mut World<Servers> {
+        &mut self.stage.world
+    }
+
+    fn is_sound(&self) -> bool {
+        self.stage.is_sound()
+    }
+
+    fn run_until(&mut self, until: Duration) {
+        self.stage.run_until(until);
+    }
+
+    fn befall(&mut self, moment: Moment) {
+        match moment {
+            Moment::CutLeader(span) => {
+                if let Some(seat) = proposing(&self.stage) {
+                    storm::cut_leader(&mut self.stage.world, seat, span);
+                }
+            }
+            Moment::Intrude(class, seat) => {
+                let number = self.intruders.len() as u64;
+                let intruder = Intruder::new(self.stage.setting(), class, number, seat);
+                self.intruders.push(intruder);
+            }
+            Moment::Promote(seat) => {
+                let now = self.stage.world.now();
+                self.stage.world.plan(now, Order::Start(seat));
+                self.changes.push(Change::Promote(seat));
+            }
+            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
+            // Neither is drawn at this level.
+            Moment::Damage(..) | Moment::Join(_) => {}
+        }
+    }
+
+    fn stir(&mut self) {
+        self.tick();
+        for intruder in &mut self.intruders {
+            intruder.intrude(&mut self.stage);
+        }
+    }
+}
+
 /// Three acts a second, and proofs of what became of them.
 fn manner(until: Duration) -> Manner {
     Manner { pace: Span::ms(200, 460), ..Manner::lively(until) }
@@ -281,9 +240,8 @@ fn manner(until: Duration) -> Manner {
 
 /// What is told of a world.
 fn tell(account: Account) -> Tale {
-    let breach = |fault: &Fault| Breach { law: fault.law.name(), what: fault.to_string() };
     Tale {
-        breaches: account.faults.iter().map(breach).collect(),
+        breaches: account.faults.iter().map(Breach::from).collect(),
         fired: account.fired,
         recovery: None,
         decided: account.decided,
