@@ -341,7 +341,7 @@ fn spoil(
             "an act that expired"
         }
         11 => {
-            let again = recent.iter().rev().flat_map(|turn| turn.body.acts()).next();
+            let again = ancestors(turn, recent).find_map(|turn| turn.body.acts().first());
             let twice = [player(1, soon), ground.act(900, 1, soon, Act::Leave)];
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
@@ -355,6 +355,14 @@ fn spoil(
             "a blob that is not there"
         }
     }
+}
+
+/// The turns that this one builds on, the last first. Only their acts are used up: a server writes
+/// down many a turn that is never decided.
+fn ancestors<'a>(turn: &Turn, recent: &'a [Arc<Turn>]) -> impl Iterator<Item = &'a Turn> {
+    let find = |id: HeaderId| recent.iter().find(|turn| turn.id() == id).map(|turn| &**turn);
+    let last = find(turn.header.previous);
+    std::iter::successors(last, move |turn| find(turn.header.previous))
 }
 
 /// Other acts, with a header that commits to them.
