@@ -1,6 +1,5 @@
 // The module in a JavaScript engine says of every frame what the native build says of it.
-//   cargo run -p metatopia-wasm --example frames > target/module/frames.jsonl
-//   node --test client/wasm/tests/module.test.mjs
+//   .ci/words
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, test } from "node:test";
