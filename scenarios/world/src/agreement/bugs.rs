@@ -4,14 +4,14 @@
 //! at the place where the rule is kept, switched on only here; each is found by its own law, within
 //! a number of seeds, and the same worlds without the bug break no law.
 
+mod whole;
+
 use std::time::Duration;
 
 use metatopia_consensus::Controls;
 use metatopia_oracle::{Fault, Law};
 use metatopia_replica::Controls as ReplicaControls;
-use metatopia_sim::{Controls as SimControls, gas::SCRIPT_TICK_MAX};
 use metatopia_store::Controls as LogControls;
-use metatopia_types::{Act, Envelope, Round};
 
 use super::ambush::Ambush;
 use super::outcome::Outcome;
@@ -21,20 +21,14 @@ use super::swarm::Swarm;
 use super::villain::Deed;
 use crate::chance::{Dice, Span};
 use crate::cluster::Order;
-use crate::conditions::Conditions;
 use crate::replica;
+use whole::{on_a_clogged_plaza, on_a_poisoned_plaza, on_the_plaza};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// How long the worlds of the swarm live in which a bug is looked for.
 const SPAN: Duration = Duration::from_secs(40);
-
-/// How long people play on the plaza.
-const VISIT: Duration = Duration::from_secs(3);
-
-/// After so many turns one server on the plaza goes on from a snapshot of its state.
-const RESTORE_EVERY: u64 = 10;
 
 /// Where a bug is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,11 +194,16 @@ pub const BUGS: &[Bug] = &[
         in_swarm,
     ),
     bug("certificate-not-served-to-laggards", Law::LateTurn, agreement!(no_help), in_swarm),
-    bug("lane-window-off-by-one", Law::Twice, Rule::Sim(lane_off_by_one), on_the_plaza),
-    bug("hash-over-unordered-data", Law::Root, Rule::Sim(outcomes_in_a_hash_table), on_the_plaza),
-    bug("limit-per-server", Law::Order, Rule::Sim(gas_of_its_own), on_the_plaza),
-    bug("merged-in-arrival-order", Law::Order, Rule::Sim(merged_as_it_came), on_the_plaza),
-    bug("snapshot-leaf-missing", Law::Restored, Rule::Sim(leaf_missing), on_the_plaza),
+    bug("lane-window-off-by-one", Law::Twice, Rule::Sim(whole::lane_off_by_one), on_the_plaza),
+    bug(
+        "hash-over-unordered-data",
+        Law::Root,
+        Rule::Sim(whole::outcomes_in_a_hash_table),
+        on_the_plaza,
+    ),
+    bug("limit-per-server", Law::Order, Rule::Sim(whole::gas_of_its_own), on_the_plaza),
+    bug("merged-in-arrival-order", Law::Order, Rule::Sim(whole::merged_as_it_came), on_the_plaza),
+    bug("snapshot-leaf-missing", Law::Restored, Rule::Sim(whole::leaf_missing), on_the_plaza),
     bug("stale-validator-set", Law::Certificate, agreement!(stale_set), in_swarm),
     bug(
         "time-checked-on-a-re-proposal",
@@ -215,7 +214,7 @@ pub const BUGS: &[Bug] = &[
     bug(
         "rotation-from-a-certificates-round",
         Law::Root,
-        Rule::Sim(certified_in),
+        Rule::Sim(whole::certified_in),
         on_a_clogged_plaza,
     ),
     bug("receipt-before-durability", Law::NotDurable, agreement!(early_receipts), in_storm),
@@ -299,106 +298,4 @@ fn after_power_losses(seed: Seed, broken: Broken) -> Verdict {
 /// A liar proposes two turns, and votes for both.
 fn with_two_turns(seed: Seed, broken: Broken) -> Verdict {
     broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE).into()
-}
-
-fn lane_off_by_one(_: usize, _: Round) -> SimControls {
-    SimControls { lane_off_by_one: true, ..SimControls::default() }
-}
-
-fn outcomes_in_a_hash_table(seat: usize, _: Round) -> SimControls {
-    SimControls { outcomes_hashed_by: u64::try_from(seat).ok(), ..SimControls::default() }
-}
-
-/// One server lets a single script run in a tick.
-fn gas_of_its_own(seat: usize, _: Round) -> SimControls {
-    SimControls { tick_gas: (seat == 1).then_some(SCRIPT_TICK_MAX), ..SimControls::default() }
-}
-
-fn merged_as_it_came(seat: usize, _: Round) -> SimControls {
-    SimControls { merged_by: u64::try_from(seat).ok(), ..SimControls::default() }
-}
-
-fn leaf_missing(_: usize, _: Round) -> SimControls {
-    SimControls { leaf_missing: true, ..SimControls::default() }
-}
-
-fn certified_in(_: usize, certified: Round) -> SimControls {
-    SimControls { certified_in: Some(certified), ..SimControls::default() }
-}
-
-/// Acts of this kind panic when they are applied.
-fn poison(act: &Envelope) -> bool {
-    matches!(act.act, Act::Emote(_))
-}
-
-/// A plaza that breaks a rule.
-fn plaza(seed: Seed, broken: Broken) -> replica::Setting {
-    let mut setting = replica::Setting::plaza(replica::stories::scheme(seed.number), seed.number);
-    (setting.broken, setting.controls) = (broken.sim, broken.replica);
-    setting.restore_every = Some(RESTORE_EVERY);
-    setting
-}
-
-/// Whole servers, people who play, and acts that come late to some servers.
-fn on_the_plaza(seed: Seed, broken: Broken) -> Verdict {
-    visit(replica::Stage::new(plaza(seed, broken), late()))
-}
-
-/// The same, and some acts panic.
-fn on_a_poisoned_plaza(seed: Seed, broken: Broken) -> Verdict {
-    let mut setting = plaza(seed, broken);
-    setting.trap = Some(poison);
-    visit(replica::Stage::new(setting, late()))
-}
-
-/// One server sees a quorum, and the others go on to the next round, with the same turn: again and
-/// again one hears of a turn too late, and what another says of it comes to the rest still later.
-fn on_a_clogged_plaza(seed: Seed, broken: Broken) -> Verdict {
-    let mut dice = Dice::new(seed.number, "clogs for a bug");
-    let mut orders = Vec::new();
-    let mut at = SECOND / 2;
-    while at < VISIT {
-        let mut seats = vec![0, 1, 2, 3];
-        let mut pick = || seats.remove(dice.index(seats.len()));
-        let (quick, slow) = (pick(), pick());
-        let (short, long) = (Duration::from_millis(150), Duration::from_millis(500));
-        orders.push((at, Order::Clog(quick, slow, long)));
-        orders.extend(seats.iter().map(|seat| (at, Order::Clog(*seat, slow, short))));
-        let later = at + dice.within(Span::ms(0, 100));
-        orders.extend(seats.iter().map(|seat| (later, Order::Clog(quick, *seat, long))));
-        at += SECOND / 2;
-    }
-    let mut stage = replica::Stage::new(plaza(seed, broken), quick());
-    orders.into_iter().for_each(|(at, order)| stage.world.plan(at, order));
-    visit(stage)
-}
-
-/// Frames take up to 20 ms.
-fn quick() -> Conditions {
-    let mut conditions = Conditions::calm(0);
-    conditions.links.delay = Span::ms(1, 20);
-    conditions
-}
-
-/// Some come late.
-fn late() -> Conditions {
-    let mut conditions = quick();
-    conditions.links.straggler_ppm = 50_000;
-    conditions.links.straggle = Span::ms(50, 800);
-    conditions
-}
-
-/// People play, until a law is broken or all has come about that they wanted.
-fn visit(mut stage: replica::Stage) -> Verdict {
-    replica::stories::bring_people(&mut stage, 5, VISIT);
-    let broken = |stage: &replica::Stage| !stage.is_sound();
-    let faults = if stage.run_till(VISIT, broken) {
-        // What comes after the first law that is broken says little.
-        stage.world.cluster.oracle.faults().to_vec()
-    } else {
-        stage.finish(10 * SECOND).faults
-    };
-    let halted = faults.iter().filter(|fault| fault.law == Law::Halted);
-    let halts = halted.filter_map(|fault| Some((fault.seat?, fault.what.clone()))).collect();
-    Verdict { faults, halts }
 }
