@@ -49,10 +49,12 @@ use crate::{
 mod host_port;
 mod layer;
 mod peer;
+mod written;
 
 pub use host_port::{HostPort, ParseHostPortError};
 pub use layer::Layer;
 pub use peer::{ContactError, Peer};
+pub use written::Written;
 
 /// What every name of an environment variable of this program begins with.
 pub const ENVIRONMENT_PREFIX: &str = "METATOPIA_";

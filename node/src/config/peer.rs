@@ -4,22 +4,26 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use libp2p::{Multiaddr, PeerId, multiaddr::Protocol};
 use metatopia_types::{PublicKey, limits::VALIDATORS_MAX};
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::ConfigError;
 
 /// Another server of the sim, and where to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {
     /// The key it votes with.
-    #[serde(deserialize_with = "text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "text")]
     pub key: PublicKey,
     /// The hash of its node key.
-    #[serde(deserialize_with = "text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "text")]
     pub peer_id: PeerId,
     /// Where it listens for servers.
     pub address: Multiaddr,
+}
+
+fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 fn text<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<T, D::Error>

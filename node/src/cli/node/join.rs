@@ -25,7 +25,7 @@ use crate::{
     cli::{Failure, console::Console, exit::Exit, invite, ports},
     client_driver::{NodeUrl, Trust, http},
     clock::Clock,
-    config::{self, Layer, LogLevel},
+    config::{self, Layer, LogLevel, Peer, Written},
     disk::RealDisk,
     joining::{self, Host, JoinError, Note, Pieces},
     keys, server,
@@ -70,24 +70,6 @@ pub(in crate::cli) struct JoinArgs {
     until_stdin_ends: bool,
 }
 
-/// The configuration file.
-#[derive(Serialize)]
-struct Config {
-    data_dir: &'static str,
-    genesis: &'static str,
-    http_listen: String,
-    client_listen: String,
-    p2p_listen: String,
-    peers: Vec<PeerLine>,
-}
-
-#[derive(Serialize)]
-struct PeerLine {
-    key: String,
-    peer_id: String,
-    address: String,
-}
-
 /// The line that says that the node follows.
 #[derive(Debug, Serialize)]
 struct Following {
@@ -117,7 +99,15 @@ struct Place {
     dir: PathBuf,
     vote: SigningKey,
     node: Arc<SigningKey>,
-    layer: Layer,
+    listens: Listens,
+}
+
+/// Where a node listens.
+#[derive(Clone)]
+struct Listens {
+    http: SocketAddr,
+    clients: SocketAddr,
+    p2p: Multiaddr,
 }
 
 /// What was fetched.
@@ -206,27 +196,26 @@ impl Place {
         let config = dir.join(CONFIG);
         let before = if config.exists() { config::read(&config)? } else { Layer::default() };
         let free = ports::choose(1, 0)?[0];
-        let layer = Layer {
-            http_listen: Some(match args.http_listen.or(before.http_listen) {
-                Some(address) if address.port() != 0 => address,
-                other => SocketAddr::new(
-                    other.map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip()),
-                    free.http_address().port(),
-                ),
-            }),
-            client_listen: args.client_listen.or(before.client_listen),
-            p2p_listen: Some(match args.p2p_listen.clone().or(before.p2p_listen) {
-                Some(address) => address,
-                None => free.p2p_address(),
-            }),
-            ..Layer::default()
+        let http = match args.http_listen.or(before.http_listen) {
+            Some(address) if address.port() != 0 => address,
+            other => {
+                let ip = other.map_or(Ipv4Addr::LOCALHOST.into(), |address| address.ip());
+                SocketAddr::new(ip, free.http_address().port())
+            }
         };
-        Ok(Self { dir: dir.clone(), vote, node, layer })
+        let clients = args.client_listen.or(before.client_listen);
+        let p2p = args.p2p_listen.clone().or(before.p2p_listen);
+        let listens = Listens {
+            http,
+            clients: clients.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 0).into()),
+            p2p: p2p.unwrap_or_else(|| free.p2p_address()),
+        };
+        Ok(Self { dir: dir.clone(), vote, node, listens })
     }
 
     fn applicant(&self) -> Applicant {
         let peer_id = keys::peer_keypair(&self.node).public().to_peer_id().to_string();
-        let address = self.layer.p2p_listen.as_ref().map(ToString::to_string).unwrap_or_default();
+        let address = self.listens.p2p.to_string();
         Applicant { key: self.vote.public(), contact: Contact { peer_id, address } }
     }
 
@@ -247,29 +236,24 @@ impl Place {
         fs::write(&genesis, trust.genesis.encode()).map_err(|error| failed(&genesis, error))?;
         let kept = self.dir.join(INVITE);
         fs::write(&kept, invite.text()).map_err(|error| failed(&kept, error))?;
-        let reachable =
-            hosts.iter().filter(|host| host.contact.address.parse::<Multiaddr>().is_ok());
-        let config = Config {
-            data_dir: ".",
-            genesis: "genesis",
-            http_listen: self.layer.http_listen.map(|a| a.to_string()).unwrap_or_default(),
-            client_listen: self
-                .layer
-                .client_listen
-                .map_or_else(|| "127.0.0.1:0".to_owned(), |address| address.to_string()),
-            p2p_listen: self.applicant().contact.address,
-            peers: reachable
-                .map(|host| PeerLine {
-                    key: host.key.to_string(),
-                    peer_id: host.contact.peer_id.clone(),
-                    address: host.contact.address.clone(),
-                })
-                .collect(),
+        let peer = |host: &Host| {
+            let Contact { peer_id, address } = &host.contact;
+            let (peer_id, address) = (peer_id.parse().ok()?, address.parse().ok()?);
+            Some(Peer { key: host.key, peer_id, address })
+        };
+        let Listens { http, clients, p2p } = self.listens.clone();
+        let config = Written {
+            data_dir: Path::new("."),
+            genesis: Path::new("genesis"),
+            http_listen: http,
+            client_listen: clients,
+            clients_per_ip_max: None,
+            p2p_listen: p2p,
+            // Who told no address is found by who did.
+            peers: hosts.iter().filter_map(peer).collect(),
         };
         let path = self.dir.join(CONFIG);
-        let text = toml::to_string(&config).expect("tables of strings and numbers");
-        let comment = "# Written by `metatopia node join` at every start.";
-        fs::write(&path, format!("{comment}\n{text}")).map_err(|error| failed(&path, error))
+        config.write(&path, "node join").map_err(|error| failed(&path, error))
     }
 }
 

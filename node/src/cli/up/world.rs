@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
     io,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
 };
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cli::{Failure, ports::Ports},
+    config::{Peer, Written},
     founding::state_beside,
     gateway::GatewayLimits,
     keys,
@@ -90,25 +92,6 @@ pub(in crate::cli) trait Make:
 impl<F> Make for F where
     F: FnOnce(BTreeMap<PublicKey, Contact>, PublicKey) -> Result<Beginning, Failure>
 {
-}
-
-/// A configuration file, as a server reads it.
-#[derive(Serialize)]
-struct Config {
-    data_dir: &'static str,
-    genesis: &'static str,
-    http_listen: String,
-    client_listen: &'static str,
-    clients_per_ip_max: u32,
-    p2p_listen: String,
-    peers: Vec<PeerLine>,
-}
-
-#[derive(Serialize)]
-struct PeerLine {
-    key: String,
-    peer_id: String,
-    address: String,
 }
 
 impl World {
@@ -201,22 +184,23 @@ impl World {
     pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
-            let line = |(_, (seat, ports)): (usize, (&Seat, &Ports))| PeerLine {
-                key: seat.key.to_string(),
-                peer_id: seat.peer_id.to_string(),
-                address: ports.p2p_address().to_string(),
+            let peer = |(_, (seat, ports)): (usize, (&Seat, &Ports))| Peer {
+                key: seat.key,
+                peer_id: seat.peer_id,
+                address: ports.p2p_address(),
             };
-            let config = Config {
-                data_dir: ".",
-                genesis: GENESIS,
-                http_listen: own.http_address().to_string(),
-                client_listen: "127.0.0.1:0",
+            let config = Written {
+                data_dir: Path::new("."),
+                genesis: Path::new(GENESIS),
+                http_listen: own.http_address(),
+                client_listen: (Ipv4Addr::LOCALHOST, 0).into(),
                 // On one machine everybody comes from one address.
-                clients_per_ip_max: GatewayLimits::default().clients_max,
-                p2p_listen: own.p2p_address().to_string(),
-                peers: others.map(line).collect(),
+                clients_per_ip_max: Some(GatewayLimits::default().clients_max),
+                p2p_listen: own.p2p_address(),
+                peers: others.map(peer).collect(),
             };
-            write_toml(&seat.config(), "# Written by `metatopia up` at every start.", &config)?;
+            let path = seat.config();
+            config.write(&path, "up").map_err(|error| disk(&path, &error))?;
         }
         Ok(())
     }
@@ -264,7 +248,8 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         }
     }
     let mark = Mark { format: FORMAT, sim: genesis.id().to_string(), servers: count };
-    write_toml(&draft.join(MARK), "# A world of `metatopia up`.", &mark)
+    let (file, text) = (draft.join(MARK), toml::to_string(&mark).expect("strings and numbers"));
+    fs::write(&file, format!("# A world of `metatopia up`.\n{text}")).map_err(|e| disk(&file, &e))
 }
 
 fn server_path(path: &Path, index: usize) -> PathBuf {
@@ -315,11 +300,6 @@ fn read_mark(path: &Path) -> Result<Mark, Failure> {
         return Err(bad(format!("format {}, where this program knows {FORMAT}", mark.format)));
     }
     Ok(mark)
-}
-
-fn write_toml<T: Serialize>(path: &Path, comment: &str, value: &T) -> Result<(), Failure> {
-    let text = toml::to_string(value).expect("tables of strings and numbers");
-    fs::write(path, format!("{comment}\n{text}")).map_err(|error| disk(path, &error))
 }
 
 fn disk(path: &Path, error: &io::Error) -> Failure {
