@@ -35,8 +35,9 @@ pub enum Fault {
     PowerOff,
 }
 
-/// Bytes that a hole of zeros has: a disk's sector, made small so that short files have several.
-const SECTOR_BYTES: usize = 64;
+/// Bytes that a disk loses, or writes elsewhere, at once: its sector, made small so that short files
+/// have several.
+pub const SECTOR_BYTES: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 struct Inode {

@@ -1,13 +1,10 @@
 //! What the medium does to a log behind its server's back.
 
-use metatopia_store::memory::MemoryDisk;
+use metatopia_store::memory::{MemoryDisk, SECTOR_BYTES};
 use metatopia_store::{Folder, ReadDisk as _};
 
 use crate::chance::Dice;
 use crate::class::Class;
-
-/// Bytes that a misdirected or a lost write takes with it.
-const SECTOR: usize = 64;
 
 /// Changes what is on a disk, well before the end of the log: a last record that is damaged looks
 /// like one that a crash tore, so that is a fault of another kind. Returns whether it did.
@@ -25,21 +22,21 @@ pub(crate) fn harm(disk: &mut MemoryDisk, class: Class, place: u64) -> bool {
     };
     let last = at + 1 == files.len();
     let end = if last { old.len() / 2 } else { old.len() };
-    if end < 4 * SECTOR {
+    if end < 4 * SECTOR_BYTES {
         return false;
     }
     let within = |bound: usize| Dice::new(place, class.name()).index(bound);
     if class == Class::BitFlip {
         return disk.flip(file, u64::try_from(within(end * 8)).unwrap_or(0));
     }
-    let sectors = end / SECTOR;
-    let to = within(sectors) * SECTOR;
+    let sectors = end / SECTOR_BYTES;
+    let to = within(sectors) * SECTOR_BYTES;
     let mut new = old.clone();
     if class == Class::LostWrite {
-        new[to..to + SECTOR].fill(0);
+        new[to..to + SECTOR_BYTES].fill(0);
     } else {
-        let from = (to + SECTOR) % (sectors * SECTOR);
-        let (from, to) = (from..from + SECTOR, to);
+        let from = (to + SECTOR_BYTES) % (sectors * SECTOR_BYTES);
+        let (from, to) = (from..from + SECTOR_BYTES, to);
         new.copy_within(from, to);
     }
     let harmed = new != old;
