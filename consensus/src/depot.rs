@@ -58,7 +58,8 @@ impl Assembly {
 
     /// The turn, if the parts are those of the turn with this id, and the header's own body.
     fn turn(&self, header: HeaderId) -> Option<Turn> {
-        let bytes: Vec<u8> = self.parts.values().flatten().copied().collect();
+        let parts: Vec<&[u8]> = self.parts.values().map(Vec::as_slice).collect();
+        let bytes = parts.concat();
         let turn: Turn = wire::decode(&bytes, TURN_BYTES_MAX).ok()?;
         let same = turn.id() == header && turn.header.height == self.height;
         (same && has_own_body(&turn)).then_some(turn)

@@ -105,6 +105,7 @@ pub struct Part {
     /// How many there are.
     pub total: u8,
     /// [`limits::PART_BYTES`] of the encoded turn, fewer in the last piece.
+    #[serde(with = "metatopia_types::wire::bytes")]
     pub bytes: Vec<u8>,
 }
 

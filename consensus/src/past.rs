@@ -99,7 +99,7 @@ impl Past {
             let surplus = self.links.len().saturating_sub(LINKS_MAX);
             self.links.drain(..surplus);
         }
-        let bytes = wire::encode(decision.turn.as_ref()).len();
+        let bytes = wire::length(decision.turn.as_ref());
         self.bytes = self.bytes.saturating_add(bytes);
         self.decisions.insert(height, (decision, bytes));
         self.forget_decisions();

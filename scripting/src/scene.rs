@@ -150,14 +150,14 @@ impl Scene {
         value
             .check()
             .map_err(|error| Fault::new(ErrorKind::State, format!("state.{name}: {error}")))?;
-        let bytes = |value: &Value| name.len() + wire::encode(value).len();
+        let bytes = |value: &Value| name.len() + wire::length(value);
         let before = self.state.0.get(name);
         if before.unwrap_or(&Value::Unit) == &value {
             return Ok(());
         }
         let freed = before.map_or(0, bytes);
         let taken = if value == Value::Unit { 0 } else { bytes(&value) };
-        let length = self.state_bytes.unwrap_or_else(|| wire::encode(&*self.state).len());
+        let length = self.state_bytes.unwrap_or_else(|| wire::length(&*self.state));
         let length = length.saturating_sub(freed) + taken;
         self.state_bytes = Some(length);
         if length > STATE_BYTES_MAX {

@@ -164,7 +164,7 @@ impl State {
         for (name, value) in &self.0 {
             value.check().map_err(|error| StateError::Variable { name: name.clone(), error })?;
         }
-        let bytes = wire::encode(self).len();
+        let bytes = wire::length(self);
         if bytes > STATE_BYTES_MAX { Err(StateError::Bytes { bytes }) } else { Ok(()) }
     }
 }

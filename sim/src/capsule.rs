@@ -5,8 +5,8 @@ use metatopia_types::{Certificate, Height, LeafKey, Root, Turn, limits::ROOT_LAG
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Course, Difference, Genesis, GenesisError, Manifest, RestoreError, SNAPSHOT_BYTES_MAX, Serial,
-    Tools, Unsound, World, difference,
+    Course, Difference, Genesis, GenesisError, RestoreError, SNAPSHOT_BYTES_MAX, Serial, Tools,
+    Unsound, World, difference, snapshot::Encoded,
 };
 
 /// Largest encoded capsule: genesis, two states, and turns of half a minute.
@@ -201,8 +201,7 @@ impl Capsule {
 /// is none, or if the bytes are no state.
 #[must_use]
 pub fn differ_from(snapshot: &[u8], right: &World) -> Option<Difference> {
-    let read = wire::decode(snapshot, SNAPSHOT_BYTES_MAX).ok();
-    let (manifest, contents): (Manifest, Vec<Vec<u8>>) = read?;
+    let Encoded { manifest, contents } = wire::decode(snapshot, SNAPSHOT_BYTES_MAX).ok()?;
     let content = |key: &LeafKey| {
         let place = manifest.leaves.iter().position(|leaf| leaf.key == *key)?;
         contents.get(place).cloned()

@@ -48,7 +48,7 @@ fn fault(part: &Part, gas: u64) -> Option<(ErrorKind, &'static str)> {
     if part.effects.len() > EFFECTS_MAX || !part.effects.iter().all(is_sound) {
         return Some((ErrorKind::Effects, "the port queued too many effects, or wrong ones"));
     }
-    let bytes: usize = part.effects.iter().map(|effect| wire::encode(effect).len()).sum();
+    let bytes: usize = part.effects.iter().map(wire::length).sum();
     (bytes > EFFECT_BYTES_MAX).then_some((ErrorKind::Effects, "the port queued too much"))
 }
 

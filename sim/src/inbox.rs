@@ -72,7 +72,7 @@ impl Inbox {
 
     /// Adds an event, if there is room: for this sender, and at all.
     pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), InboxFull> {
-        let bytes = u32::try_from(wire::encode(&delivery).len()).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
         let (mut own, mut own_bytes, mut all_bytes) = (1, bytes, bytes);
         for (other, bytes) in &self.waiting {
             all_bytes = bytes.saturating_add(all_bytes);
@@ -175,7 +175,7 @@ mod tests {
 
         assert_eq!(inbox.push(delivery(3, 0, half)), Err(InboxFull::Inbox));
         assert_eq!(inbox.push(delivery(3, 0, 1)), Ok(()));
-        assert!(wire::encode(&inbox).len() < INBOX_BYTES_MAX as usize + 2_000);
+        assert!(wire::length(&inbox) < INBOX_BYTES_MAX as usize + 2_000);
     }
 
     #[test]

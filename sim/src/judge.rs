@@ -45,7 +45,7 @@ pub fn judge_act(
     admission: &Admission<'_>,
     scheme: &dyn Verify,
 ) -> Result<(), ActFault> {
-    let bytes = wire::encode(act).len();
+    let bytes = wire::length(act);
     if bytes > limits::ENVELOPE_BYTES_MAX {
         return Err(ActFault::TooLong(bytes));
     }

@@ -116,6 +116,7 @@ mod difference;
 mod flip;
 mod fork_join;
 mod founding;
+mod frozen;
 pub mod gas;
 mod genesis;
 mod governance;
@@ -159,6 +160,7 @@ pub use difference::{Contents, Difference, Place, difference, first_leaf, first_
 #[cfg(feature = "controls")]
 pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};
+pub use frozen::Frozen;
 pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec};
 pub use governance::Governance;
 pub use history::{Back, Deed, History, Lost};

@@ -10,9 +10,10 @@ use metatopia_types::{
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
     merkle, wire,
 };
-use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
+    frozen::Frozen,
     gas::Pool,
     genesis::GenesisError,
     history::History,
@@ -116,14 +117,13 @@ impl Manifest {
     }
 }
 
-/// Bytes that are encoded in one piece, and not one by one; what comes out is the same. A server
-/// takes a snapshot of its state after every turn.
-struct Raw(Vec<u8>);
-
-impl Serialize for Raw {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
-    }
+/// A snapshot as it is encoded.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Encoded {
+    pub(crate) manifest: Manifest,
+    /// The contents of the leaves, in the manifest's order.
+    #[serde(with = "wire::pieces")]
+    pub(crate) contents: Vec<Vec<u8>>,
 }
 
 impl World {
@@ -154,11 +154,8 @@ impl World {
     /// [`World::from_snapshot`].
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
-        let manifest = self.manifest();
-        let content = |leaf: &LeafEntry| Raw(self.leaf(&leaf.key).unwrap_or_default());
-        let there = |leaf: &&LeafEntry| !(self.controls.leaf_missing && leaf.key.0 == kinds::CLOCK);
-        let contents: Vec<Raw> = manifest.leaves.iter().filter(there).map(content).collect();
-        wire::encode(&(manifest, contents))
+        let missing = self.controls.leaf_missing.then_some(kinds::CLOCK);
+        self.freeze(&Frozen::default()).encode(missing)
     }
 
     /// The world with this root, from what [`World::snapshot`] made, of at most
@@ -167,10 +164,10 @@ impl World {
     /// # Errors
     /// See [`RestoreError`].
     pub fn from_snapshot(bytes: &[u8], root: Root, tools: &Tools) -> Result<Self, RestoreError> {
-        let (manifest, leaves): (Manifest, Vec<Vec<u8>>) =
+        let Encoded { manifest, contents } =
             wire::decode(bytes, SNAPSHOT_BYTES_MAX).map_err(RestoreError::Snapshot)?;
         let by_hash = |leaf: Vec<u8>| (Digest(*blake3::hash(&leaf).as_bytes()), leaf);
-        let contents = leaves.into_iter().map(by_hash).collect();
+        let contents = contents.into_iter().map(by_hash).collect();
         Self::restore(&manifest, &contents, root, tools)
     }
 

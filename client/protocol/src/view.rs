@@ -82,6 +82,7 @@ pub struct View {
     pub near: Vec<(ObjectId, Movement)>,
     /// Big things farther away than tiles are followed, for drawing: whole entries. What is not told
     /// again within [`FAR_TURNS_MAX`] turns is gone.
+    #[serde(with = "metatopia_types::wire::pieces")]
     pub far: Vec<Vec<u8>>,
     /// Gestures of this moment, of objects in the tiles.
     pub gestures: Vec<(ObjectId, Emote)>,
@@ -96,6 +97,7 @@ pub struct TileUpdate {
     /// this is the whole tile, and takes the place of any copy.
     pub since: Option<Height>,
     /// Entries that are new, or changed in more than how they move, in the state's own encoding.
+    #[serde(with = "metatopia_types::wire::pieces")]
     pub entries: Vec<Vec<u8>>,
     /// Entries that moved within the tile.
     pub moved: Vec<(ObjectId, Movement)>,

@@ -132,7 +132,7 @@ impl Agreement {
     pub(super) fn on_loaded(&mut self, peer: PublicKey, decisions: Vec<Decision>) {
         let mut bytes = 0;
         for decision in decisions.into_iter().take(DECISIONS_PER_ANSWER_MAX as usize) {
-            let length = wire::encode(decision.turn.as_ref()).len();
+            let length = wire::length(decision.turn.as_ref());
             if bytes > 0 && bytes + length > ANSWER_BYTES_MAX {
                 return;
             }

@@ -20,7 +20,7 @@ use std::{
 };
 
 use metatopia_consensus::{self as consensus, Decision, Halt, Position, Void};
-use metatopia_sim::{Applied, Capsule, Difference, World, differ, differ_from};
+use metatopia_sim::{Applied, Capsule, Difference, Frozen, World, differ, differ_from};
 use metatopia_types::{Height, Millis, Now, Root, limits::ROOT_LAG};
 
 use crate::{Effect, Reader, Replica, STALL, views::Views};
@@ -33,8 +33,8 @@ pub const HEALS_MAX: usize = 3;
 pub const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The last states are remembered as they were while they are no longer than this: so that a report
-/// can name a field that was wrong for one turn only. Copying as much takes a quarter of a
-/// millisecond.
+/// can name a field that was wrong for one turn only. Copied is only what changes, which is most of
+/// it in a busy turn.
 pub const RECENT_BYTES_MAX: u64 = 256 * 1_024;
 
 /// The states that may be in doubt when a header says so: the one whose root it states, and those
@@ -136,8 +136,8 @@ pub(crate) struct Mending {
     silent: bool,
     /// The height that was looked into because no root had a quorum.
     stalled: Option<Height>,
-    /// The last states, as snapshots.
-    recent: VecDeque<(Height, Vec<u8>)>,
+    /// The last states.
+    recent: VecDeque<(Height, Frozen)>,
 }
 
 impl Mending {
@@ -187,15 +187,19 @@ impl Mending {
         if world.state_bytes() > RECENT_BYTES_MAX {
             return self.recent.clear();
         }
-        self.recent.push_back((world.height(), world.snapshot()));
+        let state = match self.recent.back() {
+            Some((_, before)) => world.freeze(before),
+            None => world.freeze(&Frozen::default()),
+        };
+        self.recent.push_back((world.height(), state));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
         }
     }
 
-    fn recent(&self, height: Height) -> Option<&[u8]> {
+    fn recent(&self, height: Height) -> Option<Vec<u8>> {
         let found = self.recent.iter().find(|(at, _)| *at == height);
-        found.map(|(_, state)| state.as_slice())
+        found.map(|(_, state)| state.snapshot())
     }
 
     /// Is the world being computed again?
@@ -308,7 +312,7 @@ impl Replica {
         let tip = self.agreement.height();
         // In doubt is the state that the height under way rests on; else the newest is shown.
         let doubted = tip.minus(ROOT_LAG).filter(|at| *at > base && *at <= world.height());
-        let doubted = doubted.and_then(|at| Some((at, self.mending.recent(at)?.to_vec())));
+        let doubted = doubted.and_then(|at| Some((at, self.mending.recent(at)?)));
         let (last, end) = doubted.unwrap_or_else(|| (world.height(), world.snapshot()));
         let heights = (base.0..tip.0).map(|height| Height(height).plus(1));
         let decisions = heights.map_while(|height| self.agreement.decision(height));
@@ -371,7 +375,7 @@ impl Replica {
         let stated = self.stated(height);
         let outcomes = world.proof(&World::outcomes_key(height));
         let recent = self.mending.recent(height);
-        let wrong = recent.and_then(|recent| differ_from(recent, &world));
+        let wrong = recent.and_then(|recent| differ_from(&recent, &world));
         let snapshot_due = height.0.is_multiple_of(self.config.snapshot_turns);
         let Some(Stage::Again(again)) = &mut self.mending.stage else {
             return;

@@ -125,7 +125,7 @@ pub fn find_decisions(
     let mut bytes = 0_usize;
     let fits = |decision: &Decision| {
         let before = bytes;
-        bytes = bytes.saturating_add(wire::encode(decision.turn.as_ref()).len());
+        bytes = bytes.saturating_add(wire::length(decision.turn.as_ref()));
         before <= LOADED_BYTES_MAX
     };
     decisions(records, from).take(count as usize).take_while(fits).collect()

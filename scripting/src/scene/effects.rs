@@ -95,7 +95,7 @@ impl Scene {
     }
 
     fn queue(&mut self, effect: Effect) -> Result<(), Fault> {
-        self.effect_bytes += wire::encode(&effect).len();
+        self.effect_bytes += wire::length(&effect);
         let message = if self.part.effects.len() == EFFECTS_MAX {
             format!("more than {EFFECTS_MAX} effects in one call")
         } else if self.effect_bytes > EFFECT_BYTES_MAX {

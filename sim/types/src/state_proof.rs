@@ -32,6 +32,7 @@ pub struct StateProof {
     /// Which leaf.
     pub key: LeafKey,
     /// Its canonical encoding.
+    #[serde(with = "crate::wire::bytes")]
     pub content: Vec<u8>,
     /// Its place among all leaves, sorted by key.
     pub place: merkle::Proof,

@@ -53,7 +53,7 @@ impl Header {
 
 /// Bytes that acts name by hash: chat, source files.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blob(pub Vec<u8>);
+pub struct Blob(#[serde(with = "wire::bytes")] pub Vec<u8>);
 
 impl Blob {
     /// The hash that acts name.
@@ -119,7 +119,7 @@ impl Body {
     /// When a limit is exceeded.
     pub fn new(mut acts: Vec<SignedEnvelope>, mut blobs: Vec<Blob>) -> Result<Self, BodyError> {
         acts.sort_by_cached_key(SignedEnvelope::id);
-        acts.dedup_by_key(|act| act.id());
+        acts.dedup_by(|later, act| later.envelope == act.envelope);
         let named: BTreeSet<BlobId> = acts.iter().filter_map(named_blob).collect();
         blobs.sort_by_cached_key(Blob::id);
         blobs.dedup();
@@ -172,7 +172,7 @@ impl Body {
         let mut total = 0;
         let mut last = None;
         for act in &self.acts {
-            let (id, bytes) = (act.id(), wire::encode(act).len());
+            let (id, bytes) = (act.id(), wire::length(act));
             if bytes > limits::ENVELOPE_BYTES_MAX {
                 return Err(BodyError::LongAct { id, bytes });
             }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use postcard::ser_flavors::{Flavor, Size};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Why bytes are not a message.
@@ -29,7 +30,21 @@ pub enum DecodeError {
 /// Never for the types of this workspace: they hold no value that postcard cannot encode.
 #[must_use]
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    postcard::to_allocvec(value).expect("our types have lengths and no unsupported shapes")
+    // To count first costs less than a vector that grows, and is longer than its bytes in the end.
+    let mut bytes = alloc::vec![0; length(value)];
+    let used = postcard::to_slice(value, &mut bytes).expect("so many bytes were counted").len();
+    assert_eq!(used, bytes.len(), "a value has one encoding");
+    bytes
+}
+
+/// The bytes that [`encode`] makes of `value`.
+///
+/// # Panics
+/// As [`encode`].
+#[must_use]
+pub fn length<T: Serialize + ?Sized>(value: &T) -> usize {
+    postcard::serialize_with_flavor(value, Size::default())
+        .expect("our types have lengths and no unsupported shapes")
 }
 
 /// Decodes what [`encode`] made, of at most `limit` bytes.
@@ -47,9 +62,100 @@ pub fn decode<T: Serialize + DeserializeOwned>(
         return Err(DecodeError::Oversize { found: bytes.len(), limit });
     }
     let (value, rest) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
-    if rest.is_empty() && encode(&value) == bytes {
-        Ok(value)
-    } else {
-        Err(DecodeError::NotCanonical)
+    match postcard::serialize_with_flavor(&value, Expected(bytes)) {
+        Ok(true) if rest.is_empty() => Ok(value),
+        _ => Err(DecodeError::NotCanonical),
+    }
+}
+
+/// The bytes that an encoding is expected to have from here on: it is compared, and not kept.
+struct Expected<'a>(&'a [u8]);
+
+impl Flavor for Expected<'_> {
+    type Output = bool;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.try_extend(&[byte])
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        let rest = self.0.strip_prefix(bytes);
+        self.0 = rest.ok_or(postcard::Error::SerializeBufferFull)?;
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<bool> {
+        Ok(self.0.is_empty())
+    }
+}
+
+/// For fields that hold bytes: they are encoded and decoded in one piece, and in the same form as
+/// one by one.
+pub mod bytes {
+    use alloc::vec::Vec;
+    use core::fmt;
+
+    use serde::{Deserializer, Serializer, de};
+
+    struct Bytes;
+
+    impl de::Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("bytes")
+        }
+
+        fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+    }
+
+    /// For `serde(with)`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    /// For `serde(with)`.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+}
+
+/// For fields that hold several pieces of bytes, as [`bytes`] for one.
+pub mod pieces {
+    use alloc::vec::Vec;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct Lent<'a>(#[serde(serialize_with = "super::bytes::serialize")] &'a [u8]);
+
+    #[derive(Deserialize)]
+    struct Owned(#[serde(deserialize_with = "super::bytes::deserialize")] Vec<u8>);
+
+    /// For `serde(with)`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(pieces: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(pieces.iter().map(|piece| Lent(piece)))
+    }
+
+    /// For `serde(with)`.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Vec<u8>>, D::Error> {
+        let pieces = Vec::<Owned>::deserialize(deserializer)?;
+        Ok(pieces.into_iter().map(|Owned(piece)| piece).collect())
     }
 }

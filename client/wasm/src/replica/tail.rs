@@ -79,5 +79,5 @@ impl Tail {
 }
 
 fn length(turn: &Turn) -> usize {
-    wire::encode(turn).len()
+    wire::length(turn)
 }

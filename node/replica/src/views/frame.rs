@@ -104,7 +104,7 @@ fn nothing(tile: Tile) -> TileUpdate {
 
 /// The frame of a view with these encoded updates of tiles, which it has none of yet.
 pub(super) fn encode_view(view: View, tiles: &[Encoded]) -> Vec<u8> {
-    let after = wire::encode(&(&view.left, &view.near, &view.far, &view.gestures)).len();
+    let after = wire::length(&(&view.left, &view.near, &view.far, &view.gestures));
     let empty = encode_server(&ServerMessage::View(Box::new(view)));
     // The count of no tiles is one byte, before what comes after them.
     let (before, rest) = empty.split_at(empty.len() - after - 1);
@@ -143,8 +143,8 @@ mod tests {
             spin: Some(n),
             slow_steps: Some(255),
         });
-        assert!(wire::encode(&(ObjectId(u64::MAX), most)).len() <= MOVEMENT_BYTES);
-        assert!(wire::encode(&(ObjectId(1), least)).len() <= MOVEMENT_BYTES);
+        assert!(wire::length(&(ObjectId(u64::MAX), most)) <= MOVEMENT_BYTES);
+        assert!(wire::length(&(ObjectId(1), least)) <= MOVEMENT_BYTES);
     }
 
     #[test]

@@ -271,7 +271,7 @@ impl Watcher {
                 Some((id, turn.stamps.movement(turn.world, tile, id, copy.height)?))
             })
             .collect();
-        self.budget.near.spend(wire::encode(&near).len());
+        self.budget.near.spend(wire::length(&near));
         near
     }
 }
