@@ -10,18 +10,20 @@ use std::{
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
-    Digest, Height, LeafKey, Movement, ObjectId, Root, StateProof, leaf_hash,
+    Digest, Height, LeafKey, Movement, ObjectId, Root, Roster, StateProof, leaf_hash,
     limits::LEAF_BYTES_MAX, merkle, wire,
 };
 use serde::Serialize;
 
 use crate::{
     applied::Changed,
+    chat::ChatIndex,
+    governance::Governance,
     limits::PACKAGE_PIECE_BYTES,
     object::{Object, Tile, object_key},
     placed::PlacedTiles,
     shelf::{LeafDigest, Shelf, prefix_text},
-    state::State,
+    state::{Charter, State},
 };
 
 pub(crate) const CLOCK: &str = "clock";
@@ -46,10 +48,35 @@ struct Single {
     content: Vec<u8>,
 }
 
+/// A part of the state as it was last looked at: to compare it costs less than to encode it.
+#[derive(Debug, Clone)]
+struct Seen<T>(Option<T>);
+
+impl<T> Default for Seen<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Clone + PartialEq> Seen<T> {
+    /// Is it another one than before?
+    fn is_news(&mut self, now: &T) -> bool {
+        let news = self.0.as_ref() != Some(now);
+        if news {
+            self.0 = Some(now.clone());
+        }
+        news
+    }
+}
+
 /// All leaves after the last turn, with their hashes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaves {
     singles: BTreeMap<LeafKey, Single>,
+    charter: Seen<Charter>,
+    governance: Seen<Governance>,
+    roster: Seen<Roster>,
+    chat: Seen<ChatIndex>,
     players: Shelf<32>,
     histories: Shelf<32>,
     windows: Shelf<40>,
@@ -148,11 +175,19 @@ impl Leaves {
     /// Looks at whatever was touched since the last call, and gives the root of the state.
     pub(crate) fn refresh(&mut self, state: &mut State) -> Root {
         self.single(CLOCK, &state.clock);
-        self.single(PARAMETERS, &state.charter);
-        self.single(GOVERNANCE, &state.governance);
-        self.single(VALIDATORS, &state.roster);
         self.single(ROOTS, &state.roots);
-        self.single(CHAT, &state.chat);
+        if self.charter.is_news(&state.charter) {
+            self.single(PARAMETERS, &state.charter);
+        }
+        if self.governance.is_news(&state.governance) {
+            self.single(GOVERNANCE, &state.governance);
+        }
+        if self.roster.is_news(&state.roster) {
+            self.single(VALIDATORS, &state.roster);
+        }
+        if self.chat.is_news(&state.chat) {
+            self.single(CHAT, &state.chat);
+        }
         self.outcomes(state);
         self.scripts(state);
         self.people(state);

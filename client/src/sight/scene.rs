@@ -81,22 +81,29 @@ impl Sight {
         let mut all: BTreeMap<ObjectId, (&TileEntry, bool)> =
             self.far.iter().map(|(id, (entry, _))| (*id, (entry, true))).collect();
         all.extend(entries.into_iter().map(|(id, (_, entry))| (id, (entry, false))));
-        all.into_values().map(|(entry, far)| {
-            let mut body = entry.body.clone();
-            if let Some(movement) = self.near.get(&entry.id) {
-                // What no body can do is not drawn; the copy itself is what counts.
-                let _as_it_was = body.follow(movement);
-            }
-            (entry, body, far)
-        })
+        all.into_values().map(|(entry, far)| (entry, self.drawn(entry), far))
+    }
+
+    /// The body of an entry, with what is known of its latest movement.
+    fn drawn(&self, entry: &TileEntry) -> Body {
+        let mut body = entry.body.clone();
+        if let Some(movement) = self.near.get(&entry.id) {
+            // What no body can do is not drawn; the copy itself is what counts.
+            let _as_it_was = body.follow(movement);
+        }
+        body
     }
 
     /// Where the own avatar is drawn.
     #[must_use]
     pub fn position(&self) -> Option<Vec2> {
         let me = self.me?;
-        let (_, body, _) = self.things().find(|(entry, ..)| entry.id == me)?;
-        Some(body.position())
+        let copies = self.tiles.values().filter_map(|held| Some((held.height, held.copy.get(me)?)));
+        // Of copies of one height the first counts, as for all things.
+        let newest = copies.reduce(|newest, next| if newest.0 < next.0 { next } else { newest });
+        let far = || self.far.get(&me).map(|(entry, _)| entry);
+        let entry = newest.map(|(_, entry)| entry).or_else(far)?;
+        Some(self.drawn(entry).position())
     }
 
     /// The picture around the own avatar, or around `otherwise` while there is none: at most `max`
