@@ -60,7 +60,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, AtomicUsize},
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -297,6 +297,8 @@ pub enum StartError {
 struct Present {
     outgoing: Arc<Outgoing>,
     carrier: CarrierKind,
+    /// Its frames beyond what it may have.
+    excess: Arc<AtomicU32>,
 }
 
 /// The clients that are there, behind a lock that no panic can leave half-changed.
@@ -382,6 +384,13 @@ impl GatewayHandle {
         self.0.metrics.client_frames_sent_total.one();
         self.0.metrics.client_bytes_sent_total.add(size);
         Ok(sent)
+    }
+
+    /// A frame of a client was beyond what it may have: what it sends is read more slowly.
+    pub fn slow(&self, id: ClientId) {
+        if let Some(client) = self.0.clients.lock().get(&id) {
+            client.excess.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Closes a client once it has received the reliable frames queued before, or after

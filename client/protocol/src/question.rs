@@ -65,8 +65,7 @@ pub enum Question {
     /// The sim's genesis, encoded; its digest is the sim's id.
     Genesis,
     /// Decided turns from a height on, for those who replay: as many as there are, as fit into
-    /// [`limits::TURN_BYTES_MAX`](metatopia_types::limits::TURN_BYTES_MAX), and at most
-    /// [`TURNS_PER_ANSWER_MAX`].
+    /// [`TURNS_ANSWER_BYTES`] but at least one, and at most [`TURNS_PER_ANSWER_MAX`].
     Turns {
         /// The first.
         from: Height,
@@ -111,6 +110,10 @@ pub const CANDIDATES_MAX: usize = 16;
 /// Turns in one answer.
 pub const TURNS_PER_ANSWER_MAX: usize = 256;
 
+/// Bytes of all turns in one answer, unless the first alone is longer: to put more together would
+/// keep a server from all else for milliseconds.
+pub const TURNS_ANSWER_BYTES: usize = 128 * 1_024;
+
 /// Bytes of a snapshot in one answer.
 pub const SNAPSHOT_PART_BYTES: usize = 256 * 1_024;
 
@@ -129,7 +132,7 @@ pub enum Answer {
     /// Set changes.
     Links(Vec<Link>),
     /// The package, manifest and files, in its canonical encoding: it re-hashes to its id.
-    Source(Vec<u8>),
+    Source(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// One entry per event, in the order of delivery.
     Order(Vec<OrderEntry>),
     /// The root.
@@ -139,13 +142,13 @@ pub enum Answer {
     /// Running scripts, ascending by id.
     Scripts(Vec<ScriptEntry>),
     /// The genesis, encoded.
-    Genesis(Vec<u8>),
+    Genesis(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// Turns in order, each with a certificate; none if the first is not decided yet.
     Turns(Vec<(Turn, Certificate)>),
     /// The newest snapshot whose root is certified.
     Snapshot(Box<SnapshotOffer>),
     /// A piece of it.
-    SnapshotPart(Vec<u8>),
+    SnapshotPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// The latest word of each server.
     Servers(Vec<SignedEntrance>),
     /// Who decides.
@@ -157,7 +160,7 @@ pub enum Answer {
     /// The node has too much to do: ask again, or ask another.
     Busy,
     /// Contents of leaves, in the order asked for; fewer than asked for if they are long.
-    Leaves(Vec<Vec<u8>>),
+    Leaves(#[serde(with = "metatopia_types::wire::pieces")] Vec<Vec<u8>>),
     /// What became of the wish to follow: where the node takes servers, or why not.
     Join(Result<Contact, JoinRefusal>),
     /// Who stands by for a vote, ascending by key.

@@ -31,20 +31,27 @@ impl Replica {
             self.sessions.spare(client);
         }
         if decided.is_some() {
-            return self.ask(Asker::Again(client), Question::Receipt { author, lane, seq });
+            if self.sessions.again(client) {
+                self.ask(Asker::Again(client), Question::Receipt { author, lane, seq });
+            }
+            return;
         }
-        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
         // What came from another server may not have come to all of them before that one died; later
         // acts of the lane will, and would shut it out.
         let handed_on = matches!(self.ledger.mempool.origin(&act), Some(Origin::Client(_)));
         let stage = match self.admit(submission, Origin::Client(client)) {
             Ok(()) => {
-                if !handed_on {
+                let admitted = self.ledger.mempool.submission(&act).filter(|_| !handed_on);
+                if let Some(submission) = admitted.cloned() {
+                    let frame = PeerMessage::Submission(Box::new(submission)).encode();
                     self.effects.push_back(Effect::ToPeer { to: None, frame });
                 }
                 Stage::Admitted
             }
             Err(why) => {
+                if why == SubmitRefusal::BadSignature {
+                    self.sessions.forged(client);
+                }
                 let message = ServerMessage::Refused { act, why };
                 self.sessions.send(client, Delivery::Reliable, &message);
                 Stage::Refused(why)

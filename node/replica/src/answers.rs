@@ -30,6 +30,12 @@ impl Replica {
 
     /// Answers what can be answered now, and has the rest read from the log.
     pub(crate) fn answer(&mut self, asker: Asker, question: Question) {
+        // It may have had much since it asked.
+        if let Asker::Client(client, _) = asker
+            && self.sessions.is_sated(client)
+        {
+            return self.reply(asker, Answer::Busy);
+        }
         if let Question::Join(request) = question {
             let answer = self.join(asker, &request);
             return self.reply(asker, answer);

@@ -170,6 +170,12 @@ pub enum Effect {
         /// The frame.
         frame: Vec<u8>,
     },
+    /// A frame of this client was refused because it had what it may have for now: what it sends may
+    /// be read more slowly.
+    SlowClient {
+        /// Whose.
+        client: ClientId,
+    },
     /// Close a client's connection, after what was sent before.
     CloseClient {
         /// Whose.

@@ -159,7 +159,7 @@ impl Mempool {
 
     fn check_shape(&self, submission: &Submission, gate: Gate<'_>) -> Result<usize, SubmitRefusal> {
         let envelope = &submission.act.envelope;
-        let bytes = wire::encode(&submission.act).len();
+        let bytes = wire::length(&submission.act);
         if bytes > limits::ENVELOPE_BYTES_MAX {
             return Err(SubmitRefusal::TooLong(u32::try_from(bytes).unwrap_or(u32::MAX)));
         }
@@ -220,7 +220,7 @@ impl Mempool {
                 };
                 let Submission { act, blobs: named } = &pending.submission;
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
-                let bytes = wire::encode(act).len();
+                let bytes = wire::length(act);
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX
                     || act_bytes + bytes > limits::ACTS_BYTES_MAX
                     || blob_bytes + extra > limits::BLOBS_BYTES_MAX;
@@ -274,6 +274,12 @@ impl Mempool {
     #[must_use]
     pub fn origin(&self, act: &ActId) -> Option<Origin> {
         self.pending.get(act).map(|pending| pending.origin)
+    }
+
+    /// This act, if it waits.
+    #[must_use]
+    pub fn submission(&self, act: &ActId) -> Option<&Submission> {
+        self.pending.get(act).map(|pending| &pending.submission)
     }
 
     /// Acts of clients that have waited for [`AGAIN_TURNS`] since the others were told of them, at

@@ -4,14 +4,11 @@ use std::collections::VecDeque;
 
 use metatopia_consensus::Decision;
 use metatopia_protocol::{
-    Answer, LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer, TURNS_PER_ANSWER_MAX,
+    Answer, LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer, TURNS_ANSWER_BYTES,
+    TURNS_PER_ANSWER_MAX,
 };
 use metatopia_sim::Manifest;
-use metatopia_types::{
-    Certificate, Height, Root, Turn,
-    limits::{ROOT_LAG, TURN_BYTES_MAX},
-    wire,
-};
+use metatopia_types::{Certificate, Height, Root, Turn, limits::ROOT_LAG, wire};
 
 /// Snapshots kept at once: the newest may not be certified yet, the one before is offered, and one
 /// more may still be on its way to somebody.
@@ -118,13 +115,13 @@ fn leaves(state: &[u8]) -> Result<Vec<(usize, usize)>, postcard::Error> {
 }
 
 /// As many of these decisions, which follow each other, as an answer may have: all together
-/// [`TURN_BYTES_MAX`] long, or only the first.
+/// [`TURNS_ANSWER_BYTES`] long, or only the first.
 pub(crate) fn turns<'a>(decisions: impl Iterator<Item = &'a Decision>) -> Answer {
     let mut turns: Vec<(Turn, Certificate)> = Vec::new();
-    let mut left = TURN_BYTES_MAX;
+    let mut left = TURNS_ANSWER_BYTES;
     for decision in decisions.take(TURNS_PER_ANSWER_MAX) {
         let entry = (decision.turn.as_ref(), &decision.certificate);
-        match left.checked_sub(wire::encode(&entry).len()) {
+        match left.checked_sub(wire::length(&entry)) {
             Some(rest) => left = rest,
             None if turns.is_empty() => left = 0,
             None => break,

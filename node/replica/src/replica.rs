@@ -268,6 +268,7 @@ impl Replica {
                 SessionEffect::Send { client, delivery, frame } => {
                     Effect::ToClient { client, delivery, frame }
                 }
+                SessionEffect::Slow { client } => Effect::SlowClient { client },
                 SessionEffect::Close { client, why } => {
                     self.views.forget(client);
                     Effect::CloseClient { client, why }

@@ -33,13 +33,25 @@ pub const ACTS_PER_TURN: u32 = 2;
 /// Acts that a key may hand in at once after it was quiet: as many as may wait for a turn.
 pub const ACTS_BURST: u32 = 64;
 
-/// Bytes of answers that one key may have for each turn, over all its sessions here: 2.5 MB a second
-/// at 20 turns. Whoever fetches a whole world asks several servers.
-pub const ANSWER_BYTES_PER_TURN: u64 = 128 * 1_024;
+/// So many acts of its ration does an act cost whose signature is wrong: to find that out takes as
+/// long as for a good one, and nobody has anything of it. No program of good will sends one.
+pub const FORGERY_ACTS: u32 = 16;
+
+/// Receipts of acts decided before that one key may have again for each turn. Clients hand in such
+/// acts anew until they have their receipts, so that one that is not sent now is sent later.
+pub const RECEIPTS_AGAIN_PER_TURN: u32 = 1;
+
+/// Receipts that a key may have again at once: of all acts that a client keeps while it is away.
+pub const RECEIPTS_AGAIN_BURST: u32 = 256;
+
+/// Bytes of answers that one key may have for each turn, over all its sessions here: 650 kB a second
+/// at 20 turns, five times the turns of a plaza with fifty players. What is more takes a server's
+/// time from everybody: whoever fetches a whole world asks several servers.
+pub const ANSWER_BYTES_PER_TURN: u64 = 32 * 1_024;
 
 /// Bytes of answers that a key may have at once after it was quiet; a question beyond it is answered
 /// with [`Busy`](metatopia_protocol::Answer::Busy).
-pub const ANSWER_BYTES_BURST: u64 = 8 * 1_024 * 1_024;
+pub const ANSWER_BYTES_BURST: u64 = 4 * 1_024 * 1_024;
 
 /// How a frame to a client may be handled by a carrier that cannot keep up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +73,11 @@ pub enum SessionEffect {
         delivery: Delivery,
         /// What.
         frame: Vec<u8>,
+    },
+    /// Read the client's frames more slowly: one was beyond its ration.
+    Slow {
+        /// Whose.
+        client: ClientId,
     },
     /// Close the connection, after what was sent before.
     Close {
@@ -106,10 +123,28 @@ struct Client {
 struct Holder {
     /// Its sessions, the oldest first; never none.
     sessions: Vec<ClientId>,
-    /// Acts that it may hand in before the next turn.
-    acts: u32,
+    /// Acts that it may hand in before the next turn; below none after a forged one.
+    acts: i32,
+    /// Receipts that it may have again before the next turn.
+    again: u32,
     /// Bytes of answers that it had, less what turns since then allow.
     answered: u64,
+}
+
+impl Holder {
+    const fn new() -> Self {
+        let (acts, again) = (ACTS_BURST.cast_signed(), RECEIPTS_AGAIN_BURST);
+        Self { sessions: Vec::new(), acts, again, answered: 0 }
+    }
+
+    /// So many acts more may it hand in.
+    fn grant(&mut self, acts: u32) {
+        self.acts = self.acts.saturating_add_unsigned(acts).min(ACTS_BURST.cast_signed());
+    }
+
+    const fn is_sated(&self) -> bool {
+        self.answered > ANSWER_BYTES_BURST
+    }
 }
 
 /// All sessions of one server.
@@ -223,8 +258,11 @@ impl Sessions {
                 None
             }
             (Stage::Open(_), ClientMessage::Ping { token }) => {
-                if !over {
-                    self.send(client, Delivery::Reliable, &ServerMessage::Pong { token });
+                match over {
+                    true => self.slow(client),
+                    false => {
+                        self.send(client, Delivery::Reliable, &ServerMessage::Pong { token });
+                    }
                 }
                 None
             }
@@ -234,23 +272,19 @@ impl Sessions {
             (Stage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
             (Stage::Open(key), ClientMessage::Submit(submission)) => {
                 let holder = self.by_key.get_mut(key).expect("who has a session open holds it");
-                match holder.acts.checked_sub(1).filter(|_| !over) {
-                    Some(left) => {
-                        holder.acts = left;
-                        Some(Demand::Submit(submission))
-                    }
-                    None => {
-                        let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
-                        self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
-                        None
-                    }
+                if over || holder.acts <= 0 {
+                    let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
+                    self.send(client, Delivery::Reliable, &ServerMessage::Refused { act, why });
+                    self.slow(client);
+                    return None;
                 }
+                holder.acts -= 1;
+                Some(Demand::Submit(submission))
             }
             (Stage::Open(key), ClientMessage::Ask { id, question }) => {
-                let sated = self.by_key[key].answered > ANSWER_BYTES_BURST;
-                if over || sated {
-                    let answer = Box::new(Answer::Busy);
-                    self.send(client, Delivery::Reliable, &ServerMessage::Answer { id, answer });
+                if over || self.by_key[key].is_sated() {
+                    self.answer(client, id, Answer::Busy);
+                    self.slow(client);
                     return None;
                 }
                 Some(Demand::Ask { id, question })
@@ -278,8 +312,7 @@ impl Sessions {
         if let Err(why) = verdict {
             return self.end(client, why);
         }
-        let fresh = || Holder { sessions: Vec::new(), acts: ACTS_BURST, answered: 0 };
-        let open = &mut self.by_key.entry(key).or_insert_with(fresh).sessions;
+        let open = &mut self.by_key.entry(key).or_insert_with(Holder::new).sessions;
         let oldest = (open.len() >= SESSIONS_PER_KEY_MAX).then(|| open[0]);
         open.push(client);
         if let Some(oldest) = oldest {
@@ -298,7 +331,9 @@ impl Sessions {
             client.frames = 0;
         }
         for holder in self.by_key.values_mut() {
-            holder.acts = holder.acts.saturating_add(ACTS_PER_TURN).min(ACTS_BURST);
+            holder.grant(ACTS_PER_TURN);
+            holder.again =
+                holder.again.saturating_add(RECEIPTS_AGAIN_PER_TURN).min(RECEIPTS_AGAIN_BURST);
             holder.answered = holder.answered.saturating_sub(ANSWER_BYTES_PER_TURN);
         }
     }
@@ -310,21 +345,56 @@ impl Sessions {
 
     /// An act that a client handed in cost nothing: it may hand in another instead.
     pub fn spare(&mut self, client: ClientId) {
-        let key = self.key(client);
-        if let Some(holder) = key.and_then(|key| self.by_key.get_mut(&key)) {
-            holder.acts = holder.acts.saturating_add(1).min(ACTS_BURST);
+        if let Some(holder) = self.holder(client) {
+            holder.grant(1);
         }
+    }
+
+    /// An act that a client handed in has a wrong signature: it counts as [`FORGERY_ACTS`], of which
+    /// one is taken off already.
+    pub fn forged(&mut self, client: ClientId) {
+        if let Some(holder) = self.holder(client) {
+            holder.acts = holder.acts.saturating_sub_unsigned(FORGERY_ACTS - 1);
+        }
+        self.slow(client);
+    }
+
+    /// May this client have the receipt of an act again that was decided before? Counts as one.
+    pub fn again(&mut self, client: ClientId) -> bool {
+        let left = self.holder(client).and_then(|holder| {
+            holder.again = holder.again.checked_sub(1)?;
+            Some(())
+        });
+        if left.is_none() {
+            self.slow(client);
+        }
+        left.is_some()
+    }
+
+    fn slow(&mut self, client: ClientId) {
+        self.out.push(SessionEffect::Slow { client });
+    }
+
+    /// Did the key of this client have as many answers as it may for now?
+    #[must_use]
+    pub fn is_sated(&self, client: ClientId) -> bool {
+        let key = self.key(client);
+        key.and_then(|key| self.by_key.get(&key)).is_some_and(Holder::is_sated)
     }
 
     /// Answers a client's question, at the expense of its key.
     pub fn answer(&mut self, client: ClientId, id: u32, answer: Answer) {
         let message = ServerMessage::Answer { id, answer: Box::new(answer) };
         let frame = encode_server(&message);
-        let key = self.key(client);
-        if let Some(holder) = key.and_then(|key| self.by_key.get_mut(&key)) {
+        if let Some(holder) = self.holder(client) {
             holder.answered = holder.answered.saturating_add(frame.len() as u64);
         }
         self.forward(client, Delivery::Reliable, frame);
+    }
+
+    fn holder(&mut self, client: ClientId) -> Option<&mut Holder> {
+        let key = self.key(client)?;
+        self.by_key.get_mut(&key)
     }
 
     /// Tells a client something that is encoded already.

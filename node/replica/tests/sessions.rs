@@ -3,7 +3,8 @@
 use metatopia_protocol::*;
 use metatopia_replica::{
     ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX, ClientId,
-    Demand, FRAMES_PER_TURN_MAX, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
+    Demand, FORGERY_ACTS, FRAMES_PER_TURN_MAX, RECEIPTS_AGAIN_BURST, RECEIPTS_AGAIN_PER_TURN,
+    SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
 };
 use metatopia_types::*;
 
@@ -180,7 +181,7 @@ fn one_key_may_have_some_sessions_and_one_more_ends_the_oldest() {
         .into_iter()
         .filter_map(|effect| match effect {
             SessionEffect::Close { client, why } => Some((client, why)),
-            SessionEffect::Send { .. } => None,
+            SessionEffect::Send { .. } | SessionEffect::Slow { .. } => None,
         })
         .collect();
     assert_eq!(closed, [(ClientId(1), Goodbye::OtherSession)]);
@@ -268,6 +269,79 @@ fn an_act_that_is_known_already_costs_its_key_nothing() {
 }
 
 #[test]
+fn whoever_is_beyond_a_ration_is_to_be_read_more_slowly_and_nobody_else() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    server.login(2, 2);
+    let slowed = |server: &mut Server| -> Vec<u64> {
+        let effects = server.sessions.drain().into_iter();
+        effects
+            .filter_map(|effect| match effect {
+                SessionEffect::Slow { client } => Some(client.0),
+                _ => None,
+            })
+            .collect()
+    };
+    let submit = ClientMessage::Submit(Box::new(submission(1)));
+    for _ in 0..ACTS_BURST - ACTS_PER_TURN {
+        server.sessions.turn();
+        server.tell(2, &submit);
+        (0..=ACTS_PER_TURN).for_each(|_| drop(server.tell(1, &submit)));
+    }
+    assert!(slowed(&mut server).is_empty(), "a burst and what each turn allows are its own");
+    server.tell(1, &submit);
+    assert_eq!(slowed(&mut server), [1]);
+
+    while server.sessions.again(ClientId(2)) {}
+    assert_eq!(slowed(&mut server), [2]);
+    server.sessions.forged(ClientId(2));
+    assert_eq!(slowed(&mut server), [2]);
+}
+
+#[test]
+fn a_forged_act_costs_as_many_as_are_worth_its_check() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let submit = ClientMessage::Submit(Box::new(submission(1)));
+    let forge = |server: &mut Server| {
+        let taken = server.tell(1, &submit).is_some();
+        if taken {
+            server.sessions.forged(ClientId(1));
+        }
+        taken
+    };
+    let taken = (0..ACTS_BURST).filter(|_| forge(&mut server)).count();
+    assert_eq!(taken as u32, ACTS_BURST / FORGERY_ACTS);
+
+    let mut taken = 0;
+    for _ in 0..10 * FORGERY_ACTS {
+        server.sessions.turn();
+        taken += u32::from(forge(&mut server));
+    }
+    assert_eq!(taken, 10 * ACTS_PER_TURN);
+}
+
+#[test]
+fn receipts_are_to_be_had_again_for_all_that_a_client_keeps_and_then_a_few_a_turn() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    server.login(2, 1);
+    server.login(3, 2);
+    let had = |server: &mut Server, client| {
+        (0..2 * RECEIPTS_AGAIN_BURST).filter(|_| server.sessions.again(ClientId(client))).count()
+            as u32
+    };
+    assert_eq!(had(&mut server, 1), RECEIPTS_AGAIN_BURST);
+    assert_eq!(had(&mut server, 2), 0, "another session of the same key");
+    assert!(server.sessions.again(ClientId(3)), "another key");
+
+    server.sessions.turn();
+    assert_eq!(had(&mut server, 2), RECEIPTS_AGAIN_PER_TURN);
+    (0..2 * RECEIPTS_AGAIN_BURST).for_each(|_| server.sessions.turn());
+    assert_eq!(had(&mut server, 1), RECEIPTS_AGAIN_BURST);
+}
+
+#[test]
 fn a_key_that_was_answered_a_lot_is_told_to_wait_and_others_are_not() {
     let mut server = Server::new();
     server.login(1, 1);
@@ -280,11 +354,10 @@ fn a_key_that_was_answered_a_lot_is_told_to_wait_and_others_are_not() {
     let part = 256 * 1_024;
     for _ in 0..ANSWER_BYTES_BURST / part {
         assert!(asks(&mut server, 1));
-        server.sessions.turn();
-        server.sessions.turn();
+        (0..part / ANSWER_BYTES_PER_TURN).for_each(|_| server.sessions.turn());
         server.sessions.answer(ClientId(1), 7, Answer::Source(vec![0; part as usize]));
     }
-    assert!(asks(&mut server, 2), "two turns allow for what one answer has");
+    assert!(asks(&mut server, 2), "the turns between allow for what one answer has");
     for _ in 0..ANSWER_BYTES_BURST / part {
         server.sessions.answer(ClientId(1), 7, Answer::Source(vec![0; part as usize]));
     }

@@ -175,14 +175,16 @@ impl Gateway {
     ) {
         let Arrival { id, address, carrier, deadline } = arrival;
         let outgoing = Arc::new(Outgoing::new(self.limits, self.held.clone()));
-        self.clients.lock().insert(id, Present { outgoing: outgoing.clone(), carrier });
+        let pace = Pace::new(self.limits.frames_per_second);
+        let (present, excess) = (outgoing.clone(), pace.excess());
+        self.clients.lock().insert(id, Present { outgoing: present, carrier, excess });
         self.metrics.clients_accepted_total.one();
         carrier.total(&self.metrics).one();
         self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
         if self.tell(id, What::Up(address, carrier)).await {
             end = tokio::select! {
-                end = self.read(id, recv, deadline) => end,
+                end = self.read(id, recv, deadline, pace) => end,
                 end = self.write(&mut send, &outgoing) => end,
                 () = self.stop.cancelled() => end,
                 ending = outgoing.overdue(self.limits.linger) => match ending {
@@ -217,9 +219,14 @@ impl Gateway {
 
     /// While the receiver is behind, or the client too fast, the carrier is not read, and the
     /// client feels it.
-    async fn read(&self, id: ClientId, mut recv: impl Receive, deadline: Instant) -> ClientEnd {
+    async fn read(
+        &self,
+        id: ClientId,
+        mut recv: impl Receive,
+        deadline: Instant,
+        mut pace: Pace,
+    ) -> ClientEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
-        let mut pace = Pace::new(self.limits.frames_per_second);
         let mut spoke = false;
         loop {
             let received = match spoke {

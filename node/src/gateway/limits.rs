@@ -62,7 +62,7 @@ impl Default for GatewayLimits {
             held_bytes_max: 64 * 1024 * 1024,
             receive_bytes_max: 128 * 1024,
             // Forty acts and twenty seen views a second, and what is asked beside them.
-            frames_per_second: 256,
+            frames_per_second: 128,
             handshake: Duration::from_secs(5),
             idle: Duration::from_secs(10),
             stall: Duration::from_secs(10),

@@ -219,6 +219,8 @@ impl Server {
                 let moved = self.gateway.send(client, delivery, frame);
                 self.move_line(now, client, moved);
             }
+            // Its people send no faster than they are answered.
+            Wish::SlowClient { .. } => {}
             Wish::CloseClient { client, why } => {
                 let moved = self.gateway.end(client, Hangup::Said(why));
                 self.move_line(now, client, moved);
