@@ -41,8 +41,9 @@ pub(crate) fn step(
 /// The pairs of this step with what they left at the end of the last one.
 fn remember(bodies: &[Body], solids: &[Solid], contacts: &[Contact]) -> Vec<Pair> {
     let mut old = contacts.iter().peekable();
-    let mut pairs = Vec::new();
-    for key in broad::pairs(solids) {
+    let keys = broad::pairs(solids);
+    let mut pairs = Vec::with_capacity(keys.len());
+    for key in keys {
         let (a, b) = places(key);
         let ids: (ObjectId, ObjectId) = (bodies[a].id, bodies[b].id);
         while old.next_if(|contact| contact.pair() < ids).is_some() {}

@@ -207,13 +207,14 @@ impl<const N: usize> Shelf<N> {
 
     /// The content of the leaf with this prefix: the count of its entries, then the entries.
     pub(crate) fn content(&self, prefix: &[u8]) -> Vec<u8> {
-        let (mut count, mut entries) = (0_u32, Vec::with_capacity(LEAF_BYTES_MAX));
+        let (mut count, mut bytes) = (0_u32, COUNT_BYTES_MAX);
         for entry in self.entries_under(prefix) {
             count += 1;
-            entries.extend(entry);
+            bytes += entry.len();
         }
-        let mut content = wire::encode(&count);
-        content.append(&mut entries);
+        let mut content = Vec::with_capacity(bytes);
+        content.extend(wire::encode(&count));
+        self.entries_under(prefix).for_each(|entry| content.extend_from_slice(entry));
         content
     }
 }
