@@ -37,13 +37,12 @@ use std::{
 
 use libp2p::Multiaddr;
 use metatopia_protocol::ADDRESS_BYTES_MAX;
-use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
+use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS, keeper::HISTORY_TURNS};
 use serde::Deserialize;
 
 use crate::{
     gateway::GatewayLimits,
     http::{Origin, Origins},
-    storage::HISTORY_TURNS,
 };
 
 mod host_port;

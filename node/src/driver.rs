@@ -13,6 +13,7 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{
     Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
+    keeper::{Done, Health, Order},
 };
 use metatopia_store::Snapshot;
 use metatopia_types::{ActId, Contact, Height, PublicKey, Root, limits::ROOT_LAG};
@@ -31,7 +32,6 @@ use crate::{
     http::{self, Allowed, Query, RootUnknown},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     neighbours::{GuestFile, Neighbours},
-    storage::{self, Health, Order},
 };
 
 /// Questions from HTTP that may wait for the loop.
@@ -81,7 +81,7 @@ pub struct Driver {
     /// To the disk.
     pub orders: mpsc::Sender<Order>,
     /// From the disk.
-    pub stored: mpsc::Receiver<storage::Done>,
+    pub stored: mpsc::Receiver<Done>,
     /// To the world's thread.
     pub jobs: mpsc::Sender<applier::Job>,
     /// From the world's thread.
@@ -157,14 +157,14 @@ impl Driver {
                 _ = stop.wait_for(|stop| *stop) => break,
                 done = self.stored.recv() => match done {
                     None => return Err(DriverError::Thread("storage")),
-                    Some(storage::Done::Health(health)) => {
+                    Some(Done::Health(health)) => {
                         let sound = health == Health::Sound;
                         memory.disk = (!sound).then_some(health);
                         Input::Muted(!sound)
                     }
-                    Some(storage::Done::Synced(position)) => Input::Synced(position),
-                    Some(storage::Done::Replaced(_)) => continue,
-                    Some(storage::Done::Loaded { reader, decisions, oldest }) => {
+                    Some(Done::Synced(position)) => Input::Synced(position),
+                    Some(Done::Replaced(_) | Done::News(_)) => continue,
+                    Some(Done::Loaded { reader, decisions, oldest }) => {
                         Input::Loaded { reader, decisions, oldest }
                     }
                 },

@@ -13,7 +13,10 @@ use std::{
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
-use metatopia_replica::{Announcement, Config};
+use metatopia_replica::{
+    Announcement, Config,
+    keeper::{Done, HISTORY_TURNS, History, NoStart, Order, StorageError},
+};
 use metatopia_sim::{ENGINE, Genesis, GenesisError, World};
 use metatopia_store::{OpenError, ReadError, Store};
 use metatopia_types::{
@@ -22,7 +25,6 @@ use metatopia_types::{
 use tokio::sync::{mpsc, watch};
 
 use self::kept::Kept;
-pub use self::kept::NoStart;
 use crate::{
     applier::{self, Meddle, Pool},
     bind::BindError,
@@ -40,7 +42,7 @@ use crate::{
     lanes,
     metrics::Metrics,
     neighbours::GuestFile,
-    storage::{self, HISTORY_TURNS, History, ORDERS_MAX, StorageError},
+    storage::{self, ORDERS_MAX},
 };
 
 /// Why a server does not run, or stopped running.
@@ -293,8 +295,8 @@ fn entrance(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<A
 
 /// The threads that may block, and the ways to and from them.
 struct Threads {
-    orders: mpsc::Sender<storage::Order>,
-    stored: mpsc::Receiver<storage::Done>,
+    orders: mpsc::Sender<Order>,
+    stored: mpsc::Receiver<Done>,
     jobs: mpsc::Sender<applier::Job>,
     applied: mpsc::Receiver<applier::Applied>,
     disk: thread::JoinHandle<()>,

@@ -27,6 +27,7 @@ mod entrances;
 mod facts;
 pub mod fetch;
 mod guests;
+pub mod keeper;
 mod ledger;
 pub mod mempool;
 mod mending;
@@ -61,7 +62,7 @@ pub use sessions::{
 };
 pub use start::{
     LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, RecordsError, SNAPSHOT_BYTES_MAX, SnapshotError,
-    decisions, decode_snapshot, encode_snapshot, find_decisions, payloads_after, recall_from,
-    records_after,
+    base_of, decisions, decode_snapshot, encode_snapshot, find_decisions, payloads_after,
+    recall_from, records_after,
 };
 pub use status::{Status, Waiting};

@@ -73,6 +73,17 @@ pub fn decode_snapshot(bytes: &[u8], tools: &Tools) -> Result<(Base, World), Sna
     Ok((stored.base, world))
 }
 
+/// Where agreement starts before the first turn.
+///
+/// # Panics
+/// If the world is not one at genesis.
+#[must_use]
+pub fn base_of(genesis: &World) -> Base {
+    assert_eq!(genesis.height(), Height(0), "a world at genesis");
+    let set = genesis.validators(Height(1)).expect("genesis knows its first validators");
+    Base::genesis(Millis(0), genesis.root(), set)
+}
+
 /// Puts decided turns together from records of the log: a decision names a turn whose bytes came in
 /// an earlier record, at most [`RECORDS_BACK_HEIGHTS`] heights before.
 ///
@@ -227,9 +238,7 @@ impl Replica {
     /// If the world is not one at genesis.
     #[must_use]
     pub fn adrift(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
-        assert_eq!(genesis.height(), Height(0), "a world at genesis");
-        let set = genesis.validators(Height(1)).expect("genesis knows its first validators");
-        let base = Base::genesis(Millis(0), genesis.root(), set);
+        let base = base_of(&genesis);
         config.agreement.silent = true;
         let replica = Self::begin(config, base, genesis, [], Some(least), now);
         let mut replica = replica.expect("an agreement without records contradicts nothing");

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use metatopia_consensus::{Base, Decision, JoinPack, Link, Record};
-use metatopia_replica::{decisions, decode_snapshot, payloads_after};
+use metatopia_replica::{base_of, decisions, decode_snapshot, payloads_after};
 use metatopia_sim::{Course, Genesis, World};
 use metatopia_store::{LogIndex, ReadDisk, list_snapshots, load_snapshot};
-use metatopia_types::{Height, Millis, Root, limits::ROOT_LAG};
+use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
 use super::{bisect::tools, failure::Failure, log::server::pool};
 use crate::founding::found;
@@ -94,8 +94,7 @@ impl Archive<'_> {
             }
         }
         let world = found(self.genesis, self.file, &tools())?;
-        let set = world.validators(Height(1)).expect("a world knows its first validators");
-        Ok((Base::genesis(Millis(0), world.root(), set), world))
+        Ok((base_of(&world), world))
     }
 }
 

@@ -1,15 +1,14 @@
 //! A state that is fetched from other servers: told of, and gone on from.
 
 use metatopia_replica::{
-    FetchNews, Fetching, Replacement, Replica, encode_snapshot, fetch::Progress,
+    FetchNews, Fetching, Replacement, Replica, encode_snapshot,
+    fetch::Progress,
+    keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
 
 use super::{Driver, DriverError, Memory, order};
-use crate::{
-    client_driver::random,
-    storage::{self, Health, Order, Restart},
-};
+use crate::{client_driver::random, storage};
 
 impl Driver {
     /// Goes on from a state that was fetched: as a restart does, in this process.
@@ -23,16 +22,17 @@ impl Driver {
         let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
         order(&self.orders, Order::Replace { snapshot, note }).await?;
         // Everything that the ended replica waited for comes before the answer, and goes with it.
-        let Restart { past, records } = loop {
+        let Restart { past, records, unread } = loop {
             match self.stored.recv().await.ok_or(DriverError::Thread("storage"))? {
-                storage::Done::Replaced(Ok(restart)) => break restart,
-                storage::Done::Replaced(Err(why)) => return Err(DriverError::NotReplaced(why)),
-                storage::Done::Health(health) => {
+                Done::Replaced(Ok(restart)) => break restart,
+                Done::Replaced(Err(why)) => return Err(DriverError::NotReplaced(why)),
+                Done::Health(health) => {
                     memory.disk = (health != Health::Sound).then_some(health);
                 }
-                storage::Done::Synced(_) | storage::Done::Loaded { .. } => {}
+                Done::Synced(_) | Done::Loaded { .. } | Done::News(_) => {}
             }
         };
+        storage::log_unread(unread.as_ref());
         self.config.seed = random();
         let (config, now) = (self.config.clone(), self.clock.now());
         let replica = Replica::open(config, base, world, past, records, now);

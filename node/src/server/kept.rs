@@ -8,45 +8,24 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_consensus::{self as consensus, Base, Record};
-use metatopia_replica::{Config, RECORDS_BACK_HEIGHTS, RecordsError, Replica, decode_snapshot};
-use metatopia_sim::{Genesis, Tools, World};
-use metatopia_store::{
-    Identity, LogIndex, OpenError, Opening, Position, Quarantine, ReadDisk, RecoverError,
-    ScanError, Store, TailReport, newest_snapshot, quarantine,
+use metatopia_consensus::Base;
+use metatopia_replica::{
+    Config, RecordsError, Replica, base_of,
+    keeper::{Log, StartError, StorageError, begin_log, newest_state, open_log, open_replica},
 };
-use metatopia_types::{Ed25519, Height, Millis, Now, PublicKey, SimId};
+use metatopia_sim::{Genesis, Tools, World};
+use metatopia_store::{Identity, Opening, Quarantine, Store, TailReport};
+use metatopia_types::{Ed25519, Now, PublicKey, SimId};
 
 use super::ServerError;
-use crate::{
-    config::Settings,
-    disk::RealDisk,
-    founding::found,
-    storage::{self, Restart, StorageError},
-};
+use crate::{config::Settings, disk::RealDisk, founding::found, storage};
 
 /// A data directory that a server can start with.
 pub(super) struct Kept {
     pub(super) store: Store<RealDisk>,
-    state: Result<(Base, World), NoStart>,
+    state: (Base, World),
     /// What was found damaged, and where it was put.
     pub(super) damage: Option<String>,
-}
-
-/// Why there is no state to go on from.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoStart {
-    /// The log begins after what there is to start from.
-    #[error("no snapshot is whole, and the log begins at height {oldest}, after height {base}")]
-    LateLog {
-        /// The height that could be started from.
-        base: Height,
-        /// The first height in the log.
-        oldest: Height,
-    },
-    /// What the log holds does not follow from what there is to start from.
-    #[error("no snapshot is whole that the log goes on from: {0}")]
-    OtherLog(consensus::OpenError),
 }
 
 impl Kept {
@@ -57,24 +36,28 @@ impl Kept {
         sim: SimId,
         server: PublicKey,
     ) -> Result<Self, ServerError> {
-        let path = || settings.data_dir.clone();
-        let Opened { mut store, records_lost, damage } =
-            open_store(&settings.data_dir, Identity { sim, server })?;
-        if records_lost {
-            note_loss(&mut store)
-                .map_err(|source| ServerError::Begin { path: path(), source: Box::new(source) })?;
+        let disk = RealDisk::open(&settings.data_dir)?;
+        let opened = open_log(disk, Opening::new(Identity { sim, server }));
+        let Log { store, tail, aside, unmarked } =
+            opened.map_err(|source| unopened(&settings.data_dir, source))?;
+        if let Some(tail) = &tail {
+            report_tail(tail);
         }
-        let mut damages: Vec<String> = damage.into_iter().collect();
-        let (base, world) = start_from(&store, genesis, settings, &mut damages)?;
-        let failed =
-            |source| ServerError::Log { path: settings.data_dir.clone(), source: Box::new(source) };
-        let next = store.index().tagged_from(store.disk(), base.height.0.saturating_add(1)).next();
-        let next = next.transpose().map_err(failed)?.and_then(|record| record.tag).map(Height);
-        let state = match next {
-            Some(oldest) if oldest > base.height.plus(1) => {
-                Err(NoStart::LateLog { base: base.height, oldest })
+        if let Some(error) = unmarked {
+            tracing::warn!(%error, "the log is not marked");
+        }
+        let mut damages: Vec<String> = aside.iter().map(report_damage).collect();
+        let (state, passed_over) = newest_state(store.disk(), &tools());
+        for error in &passed_over {
+            tracing::warn!(%error, "snapshot passed over");
+        }
+        damages.extend(passed_over);
+        let state = match state {
+            Some(state) => state,
+            None => {
+                let world = beginning(genesis, settings)?;
+                (base_of(&world), world)
             }
-            _ => Ok((base, world)),
         };
         let damage = (!damages.is_empty()).then(|| damages.join("; "));
         Ok(Self { store, state, damage })
@@ -83,12 +66,10 @@ impl Kept {
     /// Lets a server sign whose key is new: its log says so, durably, before the key counts as used.
     /// A first start may fail at any later step and is no loss.
     pub(super) fn begin_log(&mut self, settings: &Settings) -> Result<(), ServerError> {
-        if self.store.end() != Position::default() || mark_path(&settings.vote_key).exists() {
+        if mark_path(&settings.vote_key).exists() {
             return Ok(());
         }
-        let appended = self.store.append(storage::AGREEMENT, None, &Record::Voice.encode());
-        let begun = appended.map_err(StorageError::from).and_then(|_| Ok(self.store.sync()?));
-        begun.map(drop).map_err(|source| ServerError::Begin {
+        begin_log(&mut self.store).map_err(|source| ServerError::Begin {
             path: settings.data_dir.clone(),
             source: Box::new(source),
         })
@@ -104,32 +85,32 @@ impl Kept {
         now: Now,
     ) -> Result<(Replica, Store<RealDisk>), ServerError> {
         let Self { store, state, .. } = self;
-        let path = || settings.data_dir.clone();
-        let opened = match state {
-            Ok((base, world)) => {
-                let Restart { past, records } = storage::read_back(&store, base.height)
-                    .map_err(|source| unreadable(path(), source))?;
-                let opened = Replica::open(config.clone(), base, world, past, records, now);
-                opened.map_err(NoStart::OtherLog)
+        let path = settings.data_dir.clone();
+        let why = match open_replica(&store, config.clone(), state, now) {
+            Ok((replica, unread)) => {
+                storage::log_unread(unread.as_ref());
+                return Ok((replica, store));
             }
-            Err(why) => Err(why),
-        };
-        let why = match opened {
-            Ok(replica) => return Ok((replica, store)),
-            Err(why) => why,
+            Err(StartError::NoStart(why)) => why,
+            Err(StartError::Records(source)) => return Err(unreadable(path, source)),
         };
         let own = config.agreement.signer.public();
         let others = genesis.validators.keys().any(|key| *key != own);
         if !others && settings.peers.is_empty() {
-            return Err(ServerError::NoStart { path: path(), source: why });
+            return Err(ServerError::NoStart { path, source: why });
         }
         tracing::error!(%why, "this server has no state to begin with: it asks the others for one");
-        let least = match why {
-            NoStart::LateLog { oldest, .. } => oldest.0.saturating_sub(1),
-            NoStart::OtherLog(_) => store.index().last_tagged().map_or(0, |(tag, _)| tag),
-        };
+        let least = why.least(store.index());
         let world = beginning(genesis, settings)?;
-        Ok((Replica::adrift(config, world, Height(least), now), store))
+        Ok((Replica::adrift(config, world, least, now), store))
+    }
+}
+
+fn unopened(path: &Path, source: StorageError) -> ServerError {
+    let path = path.to_owned();
+    match source {
+        StorageError::Open(source) => ServerError::Store { path, source: Box::new(source) },
+        source => ServerError::Begin { path, source: Box::new(source) },
     }
 }
 
@@ -140,82 +121,16 @@ fn unreadable(path: PathBuf, source: RecordsError) -> ServerError {
     }
 }
 
+fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
+
 /// The world before the first turn.
 fn beginning(genesis: &Genesis, settings: &Settings) -> Result<World, ServerError> {
-    let tools = Tools::new(Arc::new(Ed25519));
-    found(genesis, &settings.genesis, &tools).map_err(|source| ServerError::Founding {
+    found(genesis, &settings.genesis, &tools()).map_err(|source| ServerError::Founding {
         path: settings.genesis.clone(),
         source: Box::new(source),
     })
-}
-
-fn start_from(
-    store: &Store<RealDisk>,
-    genesis: &Genesis,
-    settings: &Settings,
-    damages: &mut Vec<String>,
-) -> Result<(Base, World), ServerError> {
-    let tools = Tools::new(Arc::new(Ed25519));
-    let mut pass_over = |error: String| {
-        tracing::warn!(%error, "snapshot passed over");
-        damages.push(error);
-    };
-    match newest_snapshot(store.disk()) {
-        Ok(newest) => {
-            newest.passed_over.iter().for_each(|error| pass_over(error.to_string()));
-            if let Some(snapshot) = newest.snapshot {
-                match decode_snapshot(&snapshot.bytes, &tools) {
-                    Ok(start) => return Ok(start),
-                    Err(error) => pass_over(error.to_string()),
-                }
-            }
-        }
-        Err(error) => pass_over(error.to_string()),
-    }
-    let world = beginning(genesis, settings)?;
-    let set = world.validators(Height(1)).expect("a world at genesis knows its first validators");
-    Ok((Base::genesis(Millis(0), world.root(), set), world))
-}
-
-/// A data directory that can be used.
-struct Opened {
-    store: Store<RealDisk>,
-    records_lost: bool,
-    damage: Option<String>,
-}
-
-/// Opens a data directory. What is damaged of its log is put aside.
-fn open_store(path: &Path, identity: Identity) -> Result<Opened, ServerError> {
-    let refused = |source| ServerError::Store { path: path.to_owned(), source: Box::new(source) };
-    let open = || -> Result<_, ServerError> {
-        Ok(Store::open(RealDisk::open(path)?, Opening::new(identity)))
-    };
-    let (opened, damage) = match open()? {
-        Ok(opened) => (opened, None),
-        Err(OpenError::Recover(RecoverError::Scan(
-            fault @ (ScanError::Damaged(_) | ScanError::Missing(_)),
-        ))) => {
-            tracing::error!(%fault, "the log is damaged");
-            let put_aside = quarantine(&mut RealDisk::open(path)?, identity.sim, &suffices)
-                .map_err(|error| refused(error.into()))?;
-            let damage = put_aside.map(|put_aside| report_damage(&put_aside));
-            (open()?.map_err(refused)?, damage)
-        }
-        Err(error) => return Err(refused(error)),
-    };
-    if let Some(tail) = &opened.tail {
-        report_tail(tail);
-    }
-    Ok(Opened { store: opened.store, records_lost: opened.records_lost, damage })
-}
-
-/// Can a server start from its newest snapshot and this log?
-fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
-    let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
-    let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {
-        return !index.is_pruned();
-    };
-    matches!(index.find(disk, before.0), Ok(Some(_)))
 }
 
 fn report_damage(done: &Quarantine) -> String {
@@ -233,17 +148,6 @@ fn report_damage(done: &Quarantine) -> String {
         tracing::warn!("this server does not vote until it is past all it may have signed");
     }
     told
-}
-
-/// Records are lost, so this server does not know what it signed; its log says so from now on.
-fn note_loss(store: &mut Store<RealDisk>) -> Result<(), StorageError> {
-    store.append(storage::AGREEMENT, None, &Record::Silence.encode())?;
-    store.sync()?;
-    // Noted twice is as good as once.
-    if let Err(error) = store.acknowledge_loss() {
-        tracing::warn!(%error, "the log is not marked");
-    }
-    Ok(())
 }
 
 fn report_tail(tail: &TailReport) {

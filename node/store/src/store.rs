@@ -103,6 +103,15 @@ pub struct Store<D> {
     records_lost: bool,
 }
 
+impl<D> Store<D> {
+    /// The same log by another handle of its disk; meanwhile perhaps by none.
+    #[must_use]
+    pub fn on<E>(self, disk: E) -> Store<E> {
+        let Self { opening, writer, synced, failed, records_lost, .. } = self;
+        Store { disk, opening, writer, synced, failed, records_lost }
+    }
+}
+
 impl<D: Disk> Store<D> {
     /// Opens a data directory: claims it at the first start, checks whose it is at later ones, and
     /// recovers the log.

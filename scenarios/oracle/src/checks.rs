@@ -177,10 +177,16 @@ impl Oracle {
         self.check_decided(seat, decision);
     }
 
-    /// What is told is durable. Returns whether it is news from this server.
+    /// What is told is durable. Returns whether it is news from this server. One that is mute may tell
+    /// of turns that it could forget: others decided them.
     fn check_told(&mut self, seat: usize, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
+        let entries = [Entry::Decided(height), Entry::Turn(id)];
+        let journal = &mut self.journals[seat];
+        if self.muted.contains(&seat) && !entries.iter().all(|at| journal.is_durable(at, disk)) {
+            return true;
+        }
         let news = self.history.note_told(seat, height, id);
-        for entry in [Entry::Decided(height), Entry::Turn(id)].into_iter().filter(|_| news) {
+        for entry in entries.into_iter().filter(|_| news) {
             if !self.journals[seat].is_durable(&entry, disk) {
                 self.blame(Some(seat), Law::NotDurable, || format!("{entry:?} told"));
             }

@@ -52,6 +52,8 @@ pub(crate) struct Journal {
     places: BTreeMap<Entry, Place>,
     /// Entries that were seen to be durable.
     durable: BTreeSet<Entry>,
+    /// Those of them that were given up.
+    given_up: BTreeSet<Entry>,
     /// All that was written to the last segment, in order: only its end can be torn.
     last: Vec<Place>,
     /// Turns whose bytes were written, until one of their height is decided.
@@ -69,6 +71,8 @@ impl Journal {
         let place = Place { segment, from, to: from + bytes.len(), digest: digest(bytes) };
         if self.last.last().is_some_and(|last| last.segment != segment || last.to > from) {
             self.last.retain(|before| before.segment == segment && before.to <= from);
+            // What was cut off may come again.
+            self.places.retain(|_, before| before.segment != segment || before.to <= from);
         }
         self.last.push(place);
         let record = Record::decode(payload?).ok()?;
@@ -150,10 +154,24 @@ impl Journal {
         self.places.retain(|_, place| there(place));
         self.last.retain(|place| there(place));
         let places = &self.places;
-        let gone: Vec<Entry> =
-            self.durable.iter().filter(|entry| !places.contains_key(entry)).copied().collect();
+        let missing = |entry: &&Entry| !places.contains_key(entry);
+        let gone: Vec<Entry> = self.durable.iter().filter(missing).copied().collect();
         self.durable.retain(|entry| places.contains_key(entry));
-        gone
+        gone.into_iter().filter(|entry| !self.given_up.contains(entry)).collect()
+    }
+
+    /// The server gives up a segment. The last turn that was decided in it, if one was.
+    pub(crate) fn give_up(&mut self, segment: u64) -> Option<Height> {
+        let gone = self.places.extract_if(.., |_, place| place.segment == segment);
+        let gone: Vec<Entry> = gone.map(|(entry, _)| entry).collect();
+        // Only what is durable is given up; what was read before may be told of afterwards.
+        self.durable.extend(&gone);
+        self.given_up.extend(&gone);
+        let decided = gone.into_iter().filter_map(|entry| match entry {
+            Entry::Decided(height) => Some(height),
+            _ => None,
+        });
+        decided.max()
     }
 
     /// The server's disk was taken away on purpose.

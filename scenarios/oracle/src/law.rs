@@ -35,7 +35,8 @@ laws! {
     Lock => "lock",
     /// Who precommits a turn saw a quorum of prevotes for it.
     Polka => "precommit-after-a-quorum",
-    /// What is said, to servers or to clients, is durable before.
+    /// What is said, to servers or to clients, is durable before. Who says nothing of its own, for its
+    /// disk takes nothing, may pass on what others decided.
     NotDurable => "durable-before-said",
     /// A server votes for turns whose bytes it cannot lose.
     UnseenTurn => "bytes-before-votes",

@@ -61,6 +61,8 @@ pub struct Oracle {
     pub(crate) walls: BTreeMap<usize, Millis>,
     /// So many honest servers at least take part in the first quorum for a turn.
     witnesses: usize,
+    /// Seats whose disks take nothing, so that they vote for nothing.
+    pub(crate) muted: BTreeSet<usize>,
     evidence: BTreeMap<PublicKey, u64>,
     /// How often a liar said two things in one place to one honest server.
     shown: BTreeMap<PublicKey, u64>,
@@ -94,6 +96,7 @@ impl Oracle {
             void: BTreeMap::new(),
             walls: BTreeMap::new(),
             witnesses: founding.witnesses(lying),
+            muted: BTreeSet::new(),
             evidence: BTreeMap::new(),
             shown: BTreeMap::new(),
             founding,
@@ -204,8 +207,19 @@ impl Oracle {
         self.words.heights_of(self.founding.names[seat], since)
     }
 
+    /// A server says whether its disk takes its log. As long as it does not, the server may tell what
+    /// others decided, and nothing that rests on its own log.
+    pub fn saw_muted(&mut self, seat: usize, muted: bool) {
+        if muted {
+            self.muted.insert(seat);
+        } else {
+            self.muted.remove(&seat);
+        }
+    }
+
     /// A process died, before its disk changes.
     pub fn saw_death(&mut self, seat: usize, disk: &dyn Disk) {
+        self.muted.remove(&seat);
         self.journals[seat].note_death(disk);
     }
 
@@ -217,6 +231,14 @@ impl Oracle {
         }
         for entry in self.journals[seat].reread(disk) {
             self.blame(Some(seat), Law::Forgotten, || format!("{entry:?} was durable"));
+        }
+    }
+
+    /// A server gave up a segment of its log. It needs all turns from the height `needed` on.
+    pub fn saw_given_up(&mut self, seat: usize, segment: u64, needed: Height) {
+        if let Some(last) = self.journals[seat].give_up(segment).filter(|last| *last >= needed) {
+            let what = || format!("it gives up {last}, and needs all from {needed} on");
+            self.blame(Some(seat), Law::Lost, what);
         }
     }
 

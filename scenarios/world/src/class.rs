@@ -132,9 +132,9 @@ pub enum Level {
 
 impl Level {
     /// Classes that cannot happen at this level. Agreement has no scripts, no clients, and no state
-    /// whose bits could turn. Whole replicas know one connection by one name, so none has a twin; who
-    /// joins them reads all turns, for fetching a state is the node's; and whose log is damaged may go
-    /// on saying what a part of it held that is gone, which their oracle cannot follow yet.
+    /// whose bits could turn. Whole replicas know one connection by one name, so none has a twin; and
+    /// whose log is damaged may go on saying what a part of it held that is gone, which their oracle
+    /// cannot follow yet.
     #[must_use]
     pub const fn without(self) -> &'static [Class] {
         match self {
@@ -149,13 +149,9 @@ impl Level {
                 Class::ReplayingClient,
                 Class::HalfOpenClient,
             ],
-            Self::Whole => &[
-                Class::Twin,
-                Class::Joiner,
-                Class::LostWrite,
-                Class::BitFlip,
-                Class::MisdirectedWrite,
-            ],
+            Self::Whole => {
+                &[Class::Twin, Class::LostWrite, Class::BitFlip, Class::MisdirectedWrite]
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use crate::chance::Span;
 use crate::class::Class;
 use crate::clock::Clock;
 use crate::crash::Tail;
+use crate::lent::Change;
 use crate::machine::{FileChange, Machine, Mark};
 use crate::network::Links;
 
@@ -66,6 +67,11 @@ pub trait Cluster: Sized + std::fmt::Debug {
 
     /// The server is about to change a file.
     fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+        let _ = (scene, change);
+    }
+
+    /// The server has done this to its disk while that was lent to it.
+    fn wrote(&mut self, scene: &mut Scene<'_, Self>, change: &Change) {
         let _ = (scene, change);
     }
 
@@ -142,6 +148,8 @@ pub enum Order {
     },
     /// The process in this seat dies and does not come back by itself.
     Kill(usize),
+    /// Somebody switches the machine in this seat off and on again.
+    Reboot(usize),
     /// Nothing from the first seat reaches the second.
     Cut(usize, usize),
     /// These seats and all others do not reach each other.

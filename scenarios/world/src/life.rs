@@ -13,8 +13,8 @@ use crate::machine::Input;
 use crate::seat::Life;
 use crate::world::{Event, World};
 
-/// How long a server that stopped because a sync failed is away.
-const SYNC_ERROR_DOWN: Duration = Duration::from_millis(50);
+/// How long a machine is away that is started anew.
+const REBOOT: Duration = Duration::from_millis(50);
 
 /// When a start that failed because of its disk is tried again.
 const RETRY: Duration = Duration::from_millis(200);
@@ -42,6 +42,7 @@ impl<C: Cluster> World<C> {
                 }
             }
             Order::Kill(seat) => self.crash(seat, Tail::Lost, None),
+            Order::Reboot(seat) => self.reboot(seat),
             Order::Cut(from, to) => self.network.cut(from, to, Class::OneWay),
             Order::Split(group) => self.network.split(&group, self.seats.len(), Class::Split),
             Order::SplitFor(class, group) => self.network.split(&group, self.seats.len(), class),
@@ -90,8 +91,12 @@ impl<C: Cluster> World<C> {
 
     /// A change or a sync failed: the process must stop, for nobody knows what is on the disk.
     pub(crate) fn fail_disk(&mut self, seat: usize) {
+        self.note_disk_trouble(seat);
+        self.reboot(seat);
+    }
+
+    pub(crate) fn note_disk_trouble(&mut self, seat: usize) {
         self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
-        self.fail_sync(seat);
     }
 
     fn open(&mut self, seat: usize) {
@@ -108,7 +113,7 @@ impl<C: Cluster> World<C> {
                 self.drain(seat);
             }
             Err(_) if self.seats[seat].disk_trouble.is_some() => {
-                self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
+                self.note_disk_trouble(seat);
                 self.plan(self.now + RETRY, Order::Start(seat));
             }
             Err(reason) => self.halt(seat, &reason),
@@ -141,9 +146,10 @@ impl<C: Cluster> World<C> {
         }
     }
 
-    /// A failed sync: nobody knows what is on the disk, so the process must stop at once.
-    pub(crate) fn fail_sync(&mut self, seat: usize) {
-        self.crash(seat, Tail::Torn, Some(SYNC_ERROR_DOWN));
+    /// The machine goes down, and up again at once. So it must after a failed sync: nobody knows
+    /// what is on the disk.
+    pub(crate) fn reboot(&mut self, seat: usize) {
+        self.crash(seat, Tail::Torn, Some(REBOOT));
     }
 
     pub(crate) fn halt(&mut self, seat: usize, reason: &str) {

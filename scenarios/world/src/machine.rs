@@ -6,6 +6,8 @@ use std::time::Duration;
 use metatopia_store::{FileName, SyncRequest, Write};
 use metatopia_types::{Digest, Now};
 
+use crate::lent::LentDisk;
+
 /// How much of a server's log must be durable: a count that grows with every append of one life, in
 /// the unit of the machine (records or bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +33,17 @@ pub trait Machine: Sized + Debug {
 
     /// What the server wants done, in order, until there is nothing more.
     fn poll(&mut self) -> Option<Effect<Self>>;
+
+    /// Does what it wants done to its disk, up to what has to wait for the medium: see
+    /// [`Effect::Work`].
+    fn begin_work(&mut self, disk: &mut LentDisk) {
+        let _ = disk;
+    }
+
+    /// Does the rest of it.
+    fn end_work(&mut self, now: Now, disk: &mut LentDisk) {
+        let _ = (now, disk);
+    }
 
     /// A digest of everything the server knows, for traces.
     fn digest(&self) -> Digest;
@@ -101,6 +114,10 @@ pub enum Effect<M: Machine> {
         /// What is durable then.
         mark: Mark,
     },
+    /// Lend the server its disk, for [`Machine::begin_work`] now and, after the time of a sync, for
+    /// [`Machine::end_work`]. If it is at work already, do so once more afterwards. For servers
+    /// that know what to do with a disk; others say it with `Change` and `Sync`.
+    Work,
     /// Do this outside, and bring it back as `Input::Done`.
     Begin(M::Job),
     /// The server cannot go on; it is gone for good.

@@ -45,6 +45,10 @@ pub(crate) struct Seat<M: Machine> {
     syncing: Option<(SyncRequest, Mark)>,
     /// The sync that comes next.
     sync_next: Option<(SyncRequest, Mark)>,
+    /// Does the server work at its disk?
+    pub(crate) at_work: bool,
+    /// Does it want to again afterwards?
+    pub(crate) work_waits: bool,
     /// When the job under way is done: jobs run one after the other.
     busy_until: Duration,
     /// How long jobs take here, if not as long as everywhere.
@@ -67,6 +71,8 @@ impl<M: Machine> Default for Seat<M> {
             held: VecDeque::new(),
             syncing: None,
             sync_next: None,
+            at_work: false,
+            work_waits: false,
             busy_until: Duration::ZERO,
             slow: None,
             paused_until: Duration::ZERO,
@@ -82,6 +88,8 @@ impl<M: Machine> Seat<M> {
         self.held.clear();
         self.syncing = None;
         self.sync_next = None;
+        self.at_work = false;
+        self.work_waits = false;
         self.synced = Mark(0);
         self.busy_until = Duration::ZERO;
         self.paused_until = Duration::ZERO;
@@ -158,6 +166,13 @@ impl<C: Cluster> World<C> {
             Effect::Sync { request, mark } => {
                 self.seats[seat].sync_next = Some((request, mark));
                 self.begin_next_sync(seat);
+            }
+            Effect::Work => {
+                if self.seats[seat].at_work {
+                    self.seats[seat].work_waits = true;
+                } else {
+                    self.begin_work(seat);
+                }
             }
             Effect::Begin(job) => {
                 // What a start applies again is much, and would be slow for minutes.
@@ -250,6 +265,10 @@ impl<C: Cluster> World<C> {
         if self.seats[seat].server.is_none() || !self.death_dice.happens(ppm) {
             return;
         }
+        self.die(seat, class);
+    }
+
+    pub(crate) fn die(&mut self, seat: usize, class: Class) {
         let tails = &self.conditions.tails;
         let tail = if tails.is_empty() { Tail::Kept } else { self.death_dice.pick(tails) };
         let down = self.death_dice.within(self.conditions.down);

@@ -31,6 +31,8 @@ pub(crate) fn founding(
     }
 }
 
+use crate::lent::Change;
+
 /// The log on a disk.
 pub(crate) struct Watched<'a>(pub(crate) &'a MemoryDisk);
 
@@ -52,6 +54,17 @@ pub(crate) fn append<'a>(write: &'a Write, disk: &MemoryDisk, kind: u8) -> Optio
     let begun = write.begins.as_ref().map(|begins| begins.header.len());
     let from = begun.unwrap_or_else(|| disk.bytes(write.file).map_or(0, <[u8]>::len));
     Some(Append { segment, from, bytes: &write.bytes, payload: payload(&write.bytes, kind) })
+}
+
+/// What a server appended to its log while its disk was lent to it, if this is such a change.
+pub(crate) fn appended(change: &Change, kind: u8) -> Option<Append<'_>> {
+    let Change::Append { file, from, bytes } = change else {
+        return None;
+    };
+    let FileKind::Segment(segment) = file.kind else {
+        return None;
+    };
+    Some(Append { segment, from: *from, bytes, payload: payload(bytes, kind) })
 }
 
 /// The payload of a framed record of this kind. A frame begins with the length of its payload and

@@ -48,6 +48,8 @@ pub(crate) enum Event<C: Cluster> {
     Timer { seat: usize, life: Life, id: <C::Server as Machine>::Timer },
     /// A sync of one life of a server is done.
     Synced { seat: usize, life: Life },
+    /// One life of a server may go on with what it does to its disk.
+    Work { seat: usize, life: Life },
     /// A job of one life of a server is done.
     Done { seat: usize, life: Life, job: <C::Server as Machine>::Job },
     /// A server notices that a peer came or went.
@@ -65,6 +67,7 @@ impl<C: Cluster> Event<C> {
             Self::Frame { to, .. } => Some(*to),
             Self::Timer { seat, .. }
             | Self::Synced { seat, .. }
+            | Self::Work { seat, .. }
             | Self::Done { seat, .. }
             | Self::Notice { seat, .. }
             | Self::Request { seat, .. } => Some(*seat),
@@ -273,6 +276,7 @@ impl<C: Cluster> World<C> {
                 self.hand(seat, Input::Timer(id));
             }
             Event::Synced { seat, life } if self.lives(seat, life) => self.end_sync(seat),
+            Event::Work { seat, life } if self.lives(seat, life) => self.end_work(seat),
             Event::Done { seat, life, job } if self.lives(seat, life) => {
                 self.trace.note(self.now, seat, "job done", &[]);
                 self.trace.write(self.now, seat, || "job done".to_owned());
@@ -286,7 +290,10 @@ impl<C: Cluster> World<C> {
                 }
             }
             Event::Order(order) => self.obey(order),
-            Event::Timer { .. } | Event::Synced { .. } | Event::Done { .. } => {}
+            Event::Timer { .. }
+            | Event::Synced { .. }
+            | Event::Work { .. }
+            | Event::Done { .. } => {}
         }
     }
 
@@ -338,7 +345,7 @@ impl<C: Cluster> World<C> {
         if self.disk_dice.happens(self.conditions.sync_error_ppm) {
             self.trace.write(self.now, seat, || "a sync fails".to_owned());
             self.fired.note(Class::IoError);
-            self.fail_sync(seat);
+            self.reboot(seat);
             return;
         }
         let Ok((request, mark)) = self.seats[seat].end_sync() else {

@@ -4,7 +4,10 @@
 use std::{fs, path::Path, sync::Arc};
 
 use metatopia_consensus::{Base, Position, Record};
-use metatopia_replica::{SNAPSHOT_TURNS, encode_snapshot};
+use metatopia_replica::{
+    SNAPSHOT_TURNS, encode_snapshot,
+    keeper::{Done, HISTORY_TURNS, History, Order},
+};
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_store::{Identity, Opening, Snapshot, Store};
 use metatopia_types::{
@@ -23,7 +26,7 @@ use crate::{
     clock::Clock,
     disk::RealDisk,
     keys,
-    storage::{self, Done, HISTORY_TURNS, History, ORDERS_MAX, Order},
+    storage::{self, ORDERS_MAX},
 };
 
 /// Milliseconds between two of these turns.

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use metatopia_consensus::{Decision, Record};
-use metatopia_replica::{decisions, decode_snapshot, payloads_after};
+use metatopia_replica::{decisions, decode_snapshot, keeper::AGREEMENT, payloads_after};
 use metatopia_sim::{Capsule, ENGINE, Genesis, Tools, World};
 use metatopia_store::{LogIndex, list_snapshots, load_snapshot, scan};
 use metatopia_types::{Ed25519, HeaderId, Height, Root, SimId};
@@ -18,7 +18,6 @@ use crate::{
     },
     disk::DataDirectory,
     founding::found,
-    storage::AGREEMENT,
 };
 
 /// See the module.

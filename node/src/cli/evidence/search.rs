@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_consensus::Record;
 use metatopia_protocol::Link;
-use metatopia_replica::decode_snapshot;
+use metatopia_replica::{decode_snapshot, keeper::AGREEMENT};
 use metatopia_store::{newest_snapshot, scan};
 use metatopia_types::{
     Act, Certificate, Evidence, Header, HeaderId, Height, Proposal, PublicKey, Round, Signed, Turn,
@@ -19,7 +19,6 @@ use super::file::EvidenceFile;
 use crate::{
     cli::{bisect::tools, failure::Failure, log::server::read_genesis},
     disk::DataDirectory,
-    storage::AGREEMENT,
 };
 
 /// Heights for which votes are remembered: what servers say of heights that are long over is not in

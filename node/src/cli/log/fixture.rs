@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
 
 use metatopia_consensus::Record;
+use metatopia_replica::keeper::AGREEMENT;
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_store::{FileName, Identity, Opening, Store};
@@ -11,7 +12,7 @@ use metatopia_types::{
     Round, Seq, Sign as _, SigningKey, Turn,
 };
 
-use crate::{cli::up::world::GENESIS, disk::RealDisk, storage::AGREEMENT};
+use crate::{cli::up::world::GENESIS, disk::RealDisk};
 
 /// A data directory, as a server would have written it. Gone when the test is.
 pub(in crate::cli) struct Kept {

@@ -3,7 +3,7 @@
 use std::{fs, ops::ControlFlow, path::Path, sync::Arc, thread};
 
 use metatopia_consensus::{Record, Trust};
-use metatopia_replica::{decode_snapshot, find_decisions, payloads_after};
+use metatopia_replica::{decode_snapshot, find_decisions, keeper::AGREEMENT, payloads_after};
 use metatopia_sim::{ForkJoin, Genesis, Tools, World};
 use metatopia_store::{
     IdentityError, ReadDisk, Scan, Survey, list_snapshots, load_snapshot, read_identity, survey,
@@ -11,9 +11,7 @@ use metatopia_store::{
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
 use super::replay::{Onlooker, Replay, Wrong};
-use crate::{
-    applier::Pool, cli::Failure, disk::DataDirectory, founding::found, storage::AGREEMENT,
-};
+use crate::{applier::Pool, cli::Failure, disk::DataDirectory, founding::found};
 
 /// What a data directory holds.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use metatopia_consensus::{Base, Record};
-use metatopia_replica::encode_snapshot;
+use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::Unsound;
 use metatopia_store::{Identity, Opening, Position, Snapshot, Store, put_snapshot};
 use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
@@ -11,7 +11,7 @@ use super::{
     replay::Wrong,
     *,
 };
-use crate::{disk::RealDisk, storage::AGREEMENT};
+use crate::disk::RealDisk;
 use metatopia_types::Sign as _;
 
 fn chain(name: &str, turns: &[u8]) -> (String, u64, Vec<HeaderId>) {

@@ -10,7 +10,7 @@ use std::{fmt, fs, path::PathBuf};
 
 use clap::Args;
 use metatopia_consensus::{Base, Record};
-use metatopia_replica::encode_snapshot;
+use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::World;
 use metatopia_store::{FileKind, FileName, Position, Snapshot, list_snapshots, put_snapshot};
 use metatopia_types::{Ed25519, Height, Recovery, SignedRecovery};
@@ -24,7 +24,6 @@ use super::{
 use crate::{
     cli::{bisect::tools, console::Console, exit::Exit, failure::Failure},
     founding::read_snapshot,
-    storage::AGREEMENT,
 };
 
 /// Where snapshots of other states are put.

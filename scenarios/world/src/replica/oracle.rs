@@ -7,13 +7,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Decision, Record};
+use metatopia_consensus::{Base, Decision, Record};
 use metatopia_oracle::{Fault, Law, Oracle as Laws};
+use metatopia_replica::keeper::History;
 use metatopia_replica::mempool::POOL_BYTES_MAX;
-use metatopia_replica::{CLIENTS_MAX, PeerMessage, QUESTIONS_MAX};
-use metatopia_sim::{Applied, Received, Sender};
+use metatopia_replica::{CLIENTS_MAX, PeerMessage, QUESTIONS_MAX, RECORDS_BACK_HEIGHTS};
+use metatopia_sim::{Applied, Received, Sender, World};
+use metatopia_store::limits::SNAPSHOTS_KEPT;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::scan;
+use metatopia_store::{FileKind, FileName, list_snapshots, scan};
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Outcome, Root, ScriptId, Tick, Turn, limits::ROOT_LAG, wire,
 };
@@ -106,17 +108,22 @@ pub struct Oracle {
     sent: BTreeMap<usize, Rc<[u8]>>,
 }
 
-/// The decided turns in one server's log, from height 1 on.
+/// The decided turns in one server's log.
 #[derive(Debug)]
 pub struct Log {
     /// Whose.
     pub seat: usize,
-    /// Ascending, without a gap.
-    pub decisions: Vec<Decision>,
-    /// Those after a gap: the server went on with a state that it fetched.
-    pub later: Vec<Decision>,
-    /// The heights of such states.
+    /// By their heights.
+    pub decisions: BTreeMap<Height, Arc<Decision>>,
+    /// Where a gap ends: the server went on with the state of this height, which it fetched.
     pub jumps: Vec<Height>,
+}
+
+/// What was decided, as the logs hold it in the end; what all of them gave up, as it was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) turns: BTreeMap<Height, Arc<Turn>>,
+    pub(crate) places: BTreeMap<ActId, Entry>,
 }
 
 /// Where an act is, and what became of it.
@@ -264,59 +271,114 @@ impl Oracle {
         }
     }
 
-    /// The run is over: looks at the logs, plays the longest one again, and says where each act is.
+    /// A server gave up a segment of its log: what it needs to start from its older snapshot, and
+    /// turns that others may ask for, must not be in it.
+    pub(crate) fn saw_given_up(
+        &mut self,
+        setting: &Setting,
+        seat: usize,
+        segment: u64,
+        disk: &MemoryDisk,
+    ) {
+        let older = match setting.history(seat) {
+            History::Turns(turns) => older_snapshot(disk).and_then(|older| older.minus(turns)),
+            History::Whole => None,
+        };
+        self.laws.saw_given_up(seat, segment, older.unwrap_or_default());
+    }
+
+    /// The run is over: looks at the logs, plays all that is in them again, from genesis or from
+    /// one of these states, and says where each act is.
     pub(crate) fn close(
         &mut self,
         at: Duration,
         setting: &Setting,
         logs: &[Log],
-    ) -> BTreeMap<ActId, Entry> {
-        let decisions = |log: &Log| {
-            log.end().map(|decision| (decision.height(), Arc::new(decision.clone()))).collect()
-        };
-        let all = logs.iter().map(|log| (log.seat, decisions(log))).collect();
-        self.laws.close(at, &all);
-        let Some(longest) = logs.iter().max_by_key(|log| log.decisions.len()) else {
-            return BTreeMap::new();
-        };
+        states: Vec<(Base, World)>,
+    ) -> Past {
+        let ends = logs.iter().map(|log| (log.seat, log.end())).collect();
+        self.laws.close(at, &ends);
+        let mut all: BTreeMap<Height, &Arc<Decision>> = BTreeMap::new();
         for log in logs {
-            for one in log.decisions.iter().chain(&log.later) {
-                let at = usize::try_from(one.height().0 - 1).ok();
-                let other = at.and_then(|at| longest.decisions.get(at));
-                if other.is_some_and(|other| one.id() != other.id()) {
-                    let what = format!("the log differs at {}", one.height());
+            for (height, one) in &log.decisions {
+                if all.entry(*height).or_insert(one).id() != one.id() {
+                    let what = format!("the log differs at {height}");
                     self.blame(Some(log.seat), Law::Agreement, what);
                 }
             }
         }
-        self.play_again(setting, &longest.decisions)
+        let mut past = self.seen(all.keys().next_back().copied().unwrap_or_default());
+        let mut starts = vec![(setting.base(), setting.beginning())];
+        starts.extend(states);
+        starts.sort_by_key(|(base, _)| base.height);
+        let mut played = Height(0);
+        for (base, world) in starts {
+            let follows = |height: Height| all.contains_key(&height.plus(1));
+            if base.height >= played && follows(base.height) {
+                played = self.play_again(setting, (base, world), &all, &mut past);
+            }
+        }
+        past.turns.extend(all.into_iter().map(|(height, one)| (height, Arc::clone(&one.turn))));
+        past
     }
 
-    fn play_again(&mut self, setting: &Setting, decisions: &[Decision]) -> BTreeMap<ActId, Entry> {
-        let mut world = setting.beginning();
-        let mut roots = vec![world.root()];
-        let mut previous = HeaderId::default();
-        let mut places = BTreeMap::new();
-        for decision in decisions {
-            let (height, turn) = (decision.height(), &decision.turn);
+    /// The turns up to a height as servers wrote them down, and what they came to.
+    fn seen(&self, top: Height) -> Past {
+        let mut past = Past::default();
+        for turn in self.laws.history().turns().filter(|turn| turn.header.height <= top) {
+            let height = turn.header.height;
+            let step = self.steps.get(&height);
+            past.places.extend(entries(turn, step.map_or(&[], |step| &step.outcomes)));
+            past.turns.insert(height, Arc::clone(turn));
+        }
+        past
+    }
+
+    /// Plays what follows a state without a gap. Returns the last height.
+    fn play_again(
+        &mut self,
+        setting: &Setting,
+        (base, mut world): (Base, World),
+        decisions: &BTreeMap<Height, &Arc<Decision>>,
+        past: &mut Past,
+    ) -> Height {
+        let (start, mut previous) = (base.height, base.header);
+        let before = start.minus(1).map(|before| (before, base.roots[0]));
+        let mut roots: BTreeMap<Height, Root> = before.into_iter().collect();
+        roots.insert(start, world.root());
+        for (height, decision) in decisions.range(start.plus(1)..) {
+            if *height != world.height().plus(1) {
+                break;
+            }
+            let turn = &decision.turn;
             if let Some(fault) = wrong_header(setting, &world, decision, previous, &roots) {
                 self.blame(None, Law::Replay, format!("the log at {height}: {fault}"));
                 break;
             }
             previous = decision.id();
             let applied = setting.apply(&mut world, turn);
-            roots.push(applied.root);
-            places.extend(entries(turn, &applied.outcomes));
+            roots.insert(*height, applied.root);
+            past.places.extend(entries(turn, &applied.outcomes));
             let step = Step::of(&applied);
-            if let Some(known) = self.steps.get(&height)
+            if let Some(known) = self.steps.get(height)
                 && *known != step
             {
                 let what = format!("{height} again: {step:?} where servers had {known:?}");
                 self.blame(None, Law::Replay, what);
             }
         }
-        places
+        world.height()
     }
+}
+
+/// The height of the older of the snapshots that a server keeps, if both are whole whatever befalls.
+fn older_snapshot(disk: &MemoryDisk) -> Option<Height> {
+    let found = list_snapshots(disk).unwrap_or_default();
+    let durable = found.into_iter().filter(|(height, root)| {
+        let file = FileName::new(FileKind::Snapshot(*height, *root));
+        disk.bytes(file).is_some_and(|bytes| bytes.len() == disk.durable(file).len())
+    });
+    durable.map(|(height, _)| height).nth(SNAPSHOTS_KEPT - 1)
 }
 
 fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, Entry)> {
@@ -332,14 +394,14 @@ fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, Entry)> {
 
 fn wrong_header(
     setting: &Setting,
-    world: &metatopia_sim::World,
+    world: &World,
     decision: &Decision,
     previous: HeaderId,
-    roots: &[Root],
+    roots: &BTreeMap<Height, Root>,
 ) -> Option<String> {
     let (height, header) = (decision.height(), &decision.turn.header);
     let stated = height.minus(ROOT_LAG).unwrap_or_default();
-    let root = usize::try_from(stated.0).ok().and_then(|at| roots.get(at));
+    let root = roots.get(&stated);
     if header.height != world.height().plus(1) || header.previous != previous {
         return Some("it does not follow".to_owned());
     }
@@ -355,9 +417,10 @@ fn wrong_header(
 
 impl Log {
     /// What it holds up to its end without a gap.
-    pub(crate) fn end(&self) -> impl Iterator<Item = &Decision> {
+    pub(crate) fn end(&self) -> BTreeMap<Height, Arc<Decision>> {
         let gap = self.jumps.last().copied().unwrap_or_default();
-        self.decisions.iter().chain(&self.later).filter(move |decision| decision.height() > gap)
+        let end = self.decisions.range(gap.plus(1)..);
+        end.map(|(height, decision)| (*height, Arc::clone(decision))).collect()
     }
 
     /// Reads the log of the server in `seat`.
@@ -366,8 +429,10 @@ impl Log {
     /// What is wrong with it.
     pub fn read(setting: &Setting, seat: usize, disk: &MemoryDisk) -> Result<Self, String> {
         let index = scan(disk, setting.sim).map_err(|e| e.to_string())?.index;
-        let (mut turns, mut decisions) = (BTreeMap::new(), Vec::new());
-        let (mut later, mut jumps) = (Vec::<Decision>::new(), Vec::new());
+        let (mut turns, mut decisions) = (BTreeMap::new(), BTreeMap::new());
+        // Where a log begins whose beginning was given up, the bytes of turns may be gone already.
+        let mut last = if index.is_pruned() { None } else { Some(Height(0)) };
+        let (mut first, mut jumps) = (Height(0), Vec::new());
         for record in index.iter(disk) {
             let payload = record.map_err(|e| e.to_string())?.payload;
             match Record::decode(&payload).map_err(|e| e.to_string())? {
@@ -376,23 +441,26 @@ impl Log {
                 }
                 Record::Decided(certificate) => {
                     let height = certificate.height;
-                    let last = later.last().or(decisions.last()).map(Decision::height);
-                    let next = last.unwrap_or_default().plus(1);
-                    if height < next {
-                        return Err(format!("{height} where {next} is due"));
+                    let before = last.replace(height).unwrap_or_else(|| {
+                        first = height.plus(RECORDS_BACK_HEIGHTS + 1);
+                        height.minus(1).unwrap_or_default()
+                    });
+                    if height <= before {
+                        return Err(format!("{height} after {before}"));
                     }
-                    if height > next {
+                    if height > before.plus(1) {
                         jumps.extend(height.minus(1));
                     }
                     let turn = turns.remove(&certificate.header);
-                    let turn = turn.ok_or_else(|| format!("no bytes of turn {height}"))?;
-                    let list = if jumps.is_empty() { &mut decisions } else { &mut later };
-                    list.push(Decision { certificate, turn });
+                    if height >= first {
+                        let turn = turn.ok_or_else(|| format!("no bytes of turn {height}"))?;
+                        decisions.insert(height, Arc::new(Decision { certificate, turn }));
+                    }
                 }
                 _ => {}
             }
         }
-        Ok(Self { seat, decisions, later, jumps })
+        Ok(Self { seat, decisions, jumps })
     }
 }
 

@@ -136,8 +136,12 @@ pub struct Person {
     session: Session,
     dice: Dice,
     arrived: bool,
-    /// Acts that a server refused as old: was one of them decided before?
-    checks: BTreeMap<ActId, SubmitRefusal>,
+    /// Acts that a server refused as old: was one of them decided before? And how many more servers
+    /// are asked.
+    checks: BTreeMap<ActId, (SubmitRefusal, usize)>,
+    /// Servers that are asked besides the first: those of a sim that keeps little of its past need
+    /// not know.
+    doubts: usize,
     asked: BTreeMap<u32, Inquiry>,
     /// Heights whose outcomes are to be proved, from a moment on.
     unproved: BTreeMap<Height, Duration>,
@@ -192,6 +196,7 @@ impl Person {
             dice: Dice::new(setting.seed, &concern),
             arrived: false,
             checks: BTreeMap::new(),
+            doubts: if setting.is_forgetful() { setting.founders } else { 0 },
             asked: BTreeMap::new(),
             unproved: BTreeMap::new(),
             proving: BTreeSet::new(),
@@ -399,7 +404,7 @@ impl Person {
             Event::Refused { act, why } => match why {
                 // It may be in a turn whose receipt got lost with a connection.
                 SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
-                    self.checks.insert(act, why);
+                    self.checks.insert(act, (why, self.doubts));
                     self.check(act);
                 }
                 _ => self.refuse(act, why),
@@ -474,11 +479,15 @@ impl Person {
     }
 
     fn checked(&mut self, now: Duration, act: ActId, answer: Answer) {
-        let Some(why) = self.checks.remove(&act) else {
+        let Some((why, others)) = self.checks.remove(&act) else {
             return;
         };
         let found = match answer {
             Answer::Receipt(found) if found.act.id() == act => found,
+            _ if others > 0 => {
+                self.checks.insert(act, (why, others - 1));
+                return self.wants.push(Want::Leave);
+            }
             _ => return self.refuse(act, why),
         };
         match self.session.light().receipt(&found.act, &found.receipt) {

@@ -1,6 +1,7 @@
 //! What a server is asked, and what it tells the outside.
 
 use metatopia_protocol::{Answer, Question};
+use metatopia_replica::keeper::{Health, News};
 use metatopia_replica::{ClientId, Guests, Reader, Report as Mended, Stage};
 use metatopia_sim::Applied;
 use metatopia_types::{ActId, Height, PublicKey};
@@ -95,6 +96,12 @@ pub enum Report {
     },
     /// A server signed two things at once.
     Exposed(PublicKey),
+    /// How its log stands with its disk.
+    Disk(Health),
+    /// Something else about the disk.
+    News(News),
+    /// The process ends by itself: it cannot go on with what its disk holds.
+    Ended(String),
     /// This server votes no more.
     Halted(String),
 }

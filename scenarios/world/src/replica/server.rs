@@ -1,34 +1,40 @@
 //! One server: a replica, its files and its lines to clients, joined the way a node joins them.
 
+mod keeping;
+
 use std::collections::{BTreeSet, VecDeque};
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Decision, Position};
+use metatopia_consensus::{Base, Decision, Position};
 use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
-use metatopia_replica::{
-    ClientId, Effect as Wish, Guests, Input as Event, Reader, Replacement, Replica, Status,
-    encode_snapshot,
-};
+use metatopia_replica::keeper::{Health, Keeper, Order};
+use metatopia_replica::{ClientId, Effect as Wish, Guests, Input as Event, Replica, Status};
 use metatopia_sim::{World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Digest, Height, Millis, Now, PublicKey, Round, wire};
+use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
 
-use super::files::{Files, Found};
+use super::files::Found;
 use super::gateway::{Gateway, Hangup, Moved};
 use super::lanes::{Change, Frame, Lanes};
 use super::report::{Report, Request};
 use super::setting::{Flip, Setting, contact};
 use crate::cluster::Opened;
-use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
+use crate::lent::LentDisk;
+use crate::machine::{Effect, Input, Machine, Mark, To};
 
 /// Wakes a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
     /// The replica's deadline.
     Deadline,
+    /// Its disk is full: perhaps there is room again.
+    Pulse,
+    /// Its disk has failed: somebody has noticed by now, and starts it anew.
+    Noticed,
 }
 
 /// Work outside of the replica.
@@ -36,8 +42,6 @@ pub enum Wake {
 pub enum Job {
     /// Applying a turn.
     Apply(Box<World>, Arc<Decision>),
-    /// Reading decided turns from the log.
-    Load(Reader, Height, u32),
 }
 
 /// Which server starts, and for the how manieth time.
@@ -57,7 +61,11 @@ pub struct Server {
     setting: Rc<Setting>,
     seat: usize,
     replica: Replica,
-    files: Files,
+    keeper: Keeper<LentDisk>,
+    /// What the keeper is to do next.
+    orders: Vec<Order>,
+    /// How the log stands with the disk, as the keeper said last.
+    health: Health,
     gateway: Gateway,
     lanes: Lanes,
     /// Servers and guests to keep connections with.
@@ -74,11 +82,9 @@ pub struct Server {
     status: Option<Status>,
     /// When it healed.
     heals: Vec<Millis>,
-    /// A state that takes the place of its own.
-    replaced: Option<Box<Replacement>>,
-    /// The place in the log at which the replica began that runs now, and how far that has appended.
-    since: u64,
-    appended: u64,
+    /// A state that takes the place of its own, once it is on the disk; and what came meanwhile.
+    replacement: Option<(Base, Box<World>)>,
+    waiting: Vec<Input<Self>>,
     /// What was damaged of its log when it started.
     damage: Option<String>,
     effects: VecDeque<Effect<Self>>,
@@ -96,17 +102,14 @@ impl Server {
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Self>, String> {
         let seat = start.seat;
-        let Found { files, base, world, records, damage } =
-            Files::open(setting, seat, start.fresh, disk)?;
-        let config = setting.config(seat, now.wall);
-        let past = files.past(base.height);
-        let replica =
-            Replica::open(config, base, world, past, records, now).map_err(|e| e.to_string())?;
+        let Found { keeper, replica, damage } = Found::open(setting, seat, start.fresh, now, disk)?;
         let mut server = Self {
             setting: Rc::clone(setting),
             seat,
             replica: setting.broken_replica(replica),
-            files,
+            keeper,
+            orders: Vec::new(),
+            health: Health::Sound,
             gateway: Gateway::default(),
             lanes: Lanes::new(start.life),
             contacts: BTreeSet::new(),
@@ -117,9 +120,8 @@ impl Server {
             armed: None,
             status: None,
             heals: Vec::new(),
-            replaced: None,
-            since: Position::START.0,
-            appended: Position::START.0,
+            replacement: None,
+            waiting: Vec::new(),
             damage,
             effects: VecDeque::new(),
         };
@@ -146,6 +148,12 @@ impl Server {
         self.damage.as_deref()
     }
 
+    /// How its log stands with its disk.
+    #[must_use]
+    pub const fn health(&self) -> &Health {
+        &self.health
+    }
+
     /// The last decided height, as it said last.
     #[must_use]
     pub fn height(&self) -> Height {
@@ -168,8 +176,8 @@ impl Server {
     /// Applies all turns that are decided and not applied yet, without waiting.
     pub(crate) fn apply_all(&mut self, now: Now) {
         while let Some(effect) = self.effects.pop_front() {
-            if let Effect::Begin(job) = effect {
-                self.done(now, job);
+            if let Effect::Begin(Job::Apply(world, decision)) = effect {
+                self.applied_turn(now, world, &decision);
                 self.absorb(now);
             }
         }
@@ -181,16 +189,15 @@ impl Server {
 
     /// Turns what the replica wants into what the world does.
     fn absorb(&mut self, now: Now) {
-        loop {
-            while let Some(wish) = self.replica.poll() {
-                self.fulfil(now, wish);
-            }
-            match self.replaced.take() {
-                Some(replacement) => self.replace(now, *replacement),
-                None => break,
-            }
+        while let Some(wish) = self.replica.poll() {
+            self.fulfil(now, wish);
         }
-        let deadline = self.replica.deadline();
+        if !self.orders.is_empty() {
+            self.effects.push_back(Effect::Work);
+        }
+        // Without room for more, agreement stands still.
+        let swamped = self.health == Health::Swamped;
+        let deadline = self.replica.deadline().filter(|_| !swamped);
         if deadline != self.armed {
             self.armed = deadline;
             let timer = |at| Effect::SetTimer { id: Wake::Deadline, at };
@@ -200,17 +207,8 @@ impl Server {
 
     fn fulfil(&mut self, now: Now, wish: Wish) {
         match wish {
-            Wish::Append { at, tag, payload } => {
-                self.appended = at.0;
-                let change = self.files.append(tag, &payload);
-                self.effects.push_back(Effect::Change(change));
-            }
-            Wish::Sync(position) => {
-                let request = self.files.sync_request();
-                let request = request.expect("agreement syncs what it appended");
-                let mark = Mark(self.since + position.0);
-                self.effects.push_back(Effect::Sync { request, mark });
-            }
+            Wish::Append { tag, payload, .. } => self.orders.push(Order::Append { tag, payload }),
+            Wish::Sync(position) => self.orders.push(Order::Sync(position)),
             Wish::Apply { world, decision } => {
                 self.effects.push_back(Effect::Begin(Job::Apply(world, decision)))
             }
@@ -226,13 +224,10 @@ impl Server {
                 self.move_line(now, client, moved);
             }
             Wish::Load { reader, from, count } => {
-                let job = Job::Load(reader, from, count);
-                self.effects.push_back(Effect::Begin(job));
+                self.orders.push(Order::Load { reader, from, count });
             }
             Wish::Snapshot { height, root, bytes } => {
-                let snapshot = Snapshot { height, root, bytes };
-                let changes = self.files.snapshot(&snapshot);
-                self.effects.extend(changes.into_iter().map(Effect::<Self>::Change));
+                self.orders.push(Order::Snapshot(Snapshot { height, root, bytes }));
             }
             Wish::Contacts(contacts) => {
                 self.contacts = contacts.into_keys().collect();
@@ -260,38 +255,10 @@ impl Server {
             }
             Wish::Heals(heals) => self.heals = heals,
             Wish::Fetch(_) => {}
-            Wish::Replace(replacement) => self.replaced = Some(replacement),
+            Wish::Replace(replacement) => self.replace(*replacement),
             // It goes on answering.
             Wish::Halted(halt) => self.tell(Report::Halted(halt.to_string())),
         }
-    }
-
-    /// Goes on with a state that was fetched, by another replica, as the node does.
-    fn replace(&mut self, now: Now, replacement: Replacement) {
-        let Replacement { base, mut world, note, .. } = replacement;
-        self.setting.break_rules(self.seat, Round::default(), &mut world);
-        let (height, root) = (world.height(), world.root());
-        let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
-        let changes = self.files.only_snapshot(&snapshot);
-        self.effects.extend(changes.into_iter().map(Effect::<Self>::Change));
-        if let Some(note) = note {
-            self.since += 1;
-            let change = self.files.append(None, &note);
-            self.effects.push_back(Effect::Change(change));
-        }
-        // The new replica counts from the beginning; what was asked for before it concerns it not.
-        self.since += self.appended;
-        self.appended = 0;
-        let mut config = self.setting.config(self.seat, now.wall);
-        config.heals.clone_from(&self.heals);
-        let (past, records) = (self.files.past(height), self.files.records_after(height));
-        let replica = Replica::open(config, base, world, past, records, now);
-        let replica = replica.expect("the log holds what this server wrote");
-        self.replica = self.setting.broken_replica(replica);
-        self.astray = false;
-        let peers: Vec<PublicKey> = self.lanes.connected().collect();
-        peers.into_iter().for_each(|peer| self.replica_gets(now, Event::PeerUp(peer)));
-        self.tell(Report::Replaced(height));
     }
 
     /// Keeps connections with the sim's servers and with guests, and with nobody else.
@@ -416,32 +383,13 @@ impl Server {
         }
     }
 
-    fn done(&mut self, now: Now, job: Job) {
-        match job {
-            Job::Apply(world, decision) => self.applied_turn(now, world, &decision),
-            Job::Load(reader, from, count) => {
-                let decisions = self.files.load(from, count);
-                let count = decisions.len();
-                self.tell(Report::Loaded { reader, count });
-                self.replica_gets(now, Event::Loaded { reader, decisions, oldest: Height(1) });
-            }
-        }
-    }
-}
-
-impl Machine for Server {
-    type Peer = PublicKey;
-    type Frame = Frame;
-    type Timer = Wake;
-    type Job = Job;
-    type Request = Request;
-    type Report = Report;
-
-    fn handle(&mut self, now: Now, input: Input<Self>) {
+    fn take_in(&mut self, now: Now, input: Input<Self>) {
         match input {
             Input::Frame { from, frame } => {
                 let arrival = self.lanes.arrived(now.monotonic, from, frame);
-                for bytes in arrival.read {
+                // Agreement that stands still hears of nothing.
+                let heard = self.health != Health::Swamped;
+                for bytes in arrival.read.into_iter().filter(|_| heard) {
                     let frame = bytes.to_vec();
                     self.replica_gets(now, Event::PeerFrame { from, frame });
                 }
@@ -459,13 +407,18 @@ impl Machine for Server {
                     self.replica_gets(now, Event::Wake);
                 }
             }
-            Input::Synced { mark, request } => {
-                self.files.synced(&request);
-                if let Some(position) = mark.0.checked_sub(self.since) {
-                    self.replica_gets(now, Event::Synced(Position(position)));
+            Input::Timer(Wake::Pulse) => {
+                if matches!(self.health, Health::Full | Health::Swamped) {
+                    self.orders.push(Order::Retry);
+                    self.wait_for_disk(now);
                 }
             }
-            Input::Done(job) => self.done(now, job),
+            Input::Timer(Wake::Noticed) => {
+                self.tell(Report::Ended("its disk had failed".to_owned()))
+            }
+            // Its keeper syncs.
+            Input::Synced { .. } => {}
+            Input::Done(Job::Apply(world, decision)) => self.applied_turn(now, world, &decision),
             Input::PeerUp(peer) => {
                 let changes = self.lanes.came(peer);
                 self.lanes_changed(now, changes);
@@ -475,6 +428,39 @@ impl Machine for Server {
                 self.lanes_changed(now, changes);
             }
             Input::Request(request) => self.request(now, request),
+        }
+    }
+}
+
+impl Machine for Server {
+    type Peer = PublicKey;
+    type Frame = Frame;
+    type Timer = Wake;
+    type Job = Job;
+    type Request = Request;
+    type Report = Report;
+
+    fn handle(&mut self, now: Now, input: Input<Self>) {
+        if self.replacement.is_some() {
+            return self.waiting.push(input);
+        }
+        self.take_in(now, input);
+        self.absorb(now);
+    }
+
+    fn begin_work(&mut self, disk: &mut LentDisk) {
+        mem::swap(self.keeper.disk_mut(), disk);
+        self.keeper.write(self.orders.drain(..));
+        mem::swap(self.keeper.disk_mut(), disk);
+    }
+
+    fn end_work(&mut self, now: Now, disk: &mut LentDisk) {
+        let mut all = Vec::new();
+        mem::swap(self.keeper.disk_mut(), disk);
+        self.keeper.finish(&mut |done| all.push(done));
+        mem::swap(self.keeper.disk_mut(), disk);
+        for done in all {
+            self.done(now, done);
         }
         self.absorb(now);
     }
@@ -490,9 +476,4 @@ impl Machine for Server {
         let all = (self.replica.digest(), world, up);
         Digest::of("metatopia simulated replica v1", &wire::encode(&all))
     }
-}
-
-/// Is this a change of a snapshot?
-pub(crate) const fn creates_file(change: &FileChange) -> bool {
-    matches!(change, FileChange::Create { .. })
 }

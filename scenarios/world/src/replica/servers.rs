@@ -9,23 +9,24 @@ use std::time::Duration;
 use metatopia_consensus::Record;
 use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ServerMessage, decode_server};
+use metatopia_replica::keeper::{AGREEMENT, Health, News};
 use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{FileKind, Folder, ReadDisk as _};
 use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
-use super::files::AGREEMENT_KIND;
 use super::gateway::Hangup;
 use super::lanes::Frame;
 use super::oracle::Oracle;
 use super::report::Report;
-use super::server::{Server, Start, creates_file};
+use super::server::{Server, Start};
 use super::setting::Setting;
 use super::swarm::class_of;
 use crate::agreement::{self, Villain};
 use crate::class::{Class, Fired};
-use crate::cluster::{Cluster, Opened, Scene};
-use crate::machine::FileChange;
-use crate::watched::{Watched, append};
+use crate::cluster::{Cluster, Opened, Order, Scene};
+use crate::lent::Change;
+use crate::watched::{Watched, appended};
 
 /// Turns that a liar looks back on.
 const RECENT: usize = 32;
@@ -70,8 +71,12 @@ pub struct Servers {
     pub liars: BTreeMap<usize, Tamper>,
     /// Answers to questions that came by another way than a session.
     pub answers: BTreeMap<u64, Answer>,
-    /// How often servers wrote whole files: snapshots, but for the first segments.
-    pub files_written: u64,
+    /// How many snapshots servers stored.
+    pub snapshots: u64,
+    /// How many segments of their logs they gave up.
+    pub given_up: u64,
+    /// How disks stood with their servers, whenever that changed: when, whose, and how.
+    pub disks: Vec<(Duration, usize, Health)>,
     /// How many decided turns were read back from logs, for servers and for questions.
     pub loaded: (usize, usize),
     /// How often a server started.
@@ -110,7 +115,9 @@ impl Servers {
             mail: VecDeque::new(),
             liars: BTreeMap::new(),
             answers: BTreeMap::new(),
-            files_written: 0,
+            snapshots: 0,
+            given_up: 0,
+            disks: Vec::new(),
             loaded: (0, 0),
             openings: 0,
             followed: BTreeSet::new(),
@@ -159,6 +166,14 @@ impl Servers {
         }
     }
 
+    /// A segment of a server's log is gone.
+    fn gave_up(&mut self, seat: usize, segment: u64, disk: &MemoryDisk) {
+        self.given_up += 1;
+        if self.is_honest(seat) {
+            self.oracle.saw_given_up(&self.setting, seat, segment, disk);
+        }
+    }
+
     fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
         let seat = scene.seat;
         if let Ok(message) = decode_server(&frame) {
@@ -194,7 +209,12 @@ impl Cluster for Servers {
         // A node leaves a mark beside a key before it uses it for the first time.
         let fresh = !self.used.contains(&seat);
         let start = Start { seat, life: self.openings, fresh };
+        let before = segments(disk);
         let mut opened = Server::open(&self.setting, start, now, disk)?;
+        for segment in before.difference(&segments(disk)) {
+            // It had died before this was done.
+            self.gave_up(seat, *segment, disk);
+        }
         if let Some(guests) = self.guests.get(&seat) {
             opened.server.welcome(now, guests.clone());
         }
@@ -293,26 +313,36 @@ impl Cluster for Servers {
             Report::Capsule(bytes) => self.capsules.push((seat, bytes)),
             Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
             Report::Replaced(height) => {
+                self.fired.note(Class::Joiner);
                 self.oracle.saw_replaced(seat);
                 self.replaced.push((scene.at, seat, height));
             }
+            Report::Disk(health) => {
+                self.oracle.laws.saw_muted(seat, health != Health::Sound);
+                self.disks.push((scene.at, seat, health));
+            }
+            Report::News(news) => self.snapshots += u64::from(matches!(news, News::Stored(_))),
+            Report::Ended(_) => scene.order(Duration::ZERO, Order::Reboot(seat)),
             Report::Halted(why) => self.oracle.blame(Some(seat), Law::Halted, why),
         }
     }
 
-    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+    fn wrote(&mut self, scene: &mut Scene<'_, Self>, change: &Change) {
         self.watch_clocks(scene);
-        if let FileChange::Append(write) = change
-            && let Some(append) = append(write, scene.disk, AGREEMENT_KIND)
-        {
-            if self.is_honest(scene.seat) {
-                self.oracle.laws.saw_write(scene.seat, &append);
+        let (seat, honest) = (scene.seat, self.is_honest(scene.seat));
+        if let Some(append) = appended(change, AGREEMENT) {
+            if honest {
+                self.oracle.laws.saw_write(seat, &append);
             } else {
                 let record = append.payload.and_then(|payload| Record::decode(payload).ok());
-                self.note_villains_turn(scene.seat, record);
+                self.note_villains_turn(seat, record);
             }
         }
-        self.files_written += u64::from(creates_file(change));
+        if let Change::Removed(file) = change
+            && let FileKind::Segment(segment) = file.kind
+        {
+            self.gave_up(seat, segment, scene.disk);
+        }
     }
 
     fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
@@ -327,4 +357,11 @@ impl Cluster for Servers {
         self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
     }
+}
+
+/// The numbers of a log's segments.
+fn segments(disk: &MemoryDisk) -> BTreeSet<u64> {
+    let files = disk.list(Folder::Log).unwrap_or_default();
+    let number = |kind| if let FileKind::Segment(number) = kind { Some(number) } else { None };
+    files.into_iter().filter(|file| !file.temporary).filter_map(|file| number(file.kind)).collect()
 }

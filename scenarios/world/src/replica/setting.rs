@@ -6,7 +6,8 @@ use std::sync::Arc;
 use metatopia_client::LightClient;
 use metatopia_consensus::{self as consensus, Base, Patience};
 use metatopia_oracle::Founding;
-use metatopia_replica::{self as replica, BEHIND_TURNS, Config, Replica};
+use metatopia_replica::keeper::{HISTORY_TURNS, History};
+use metatopia_replica::{self as replica, BEHIND_TURNS, Config, RECALL_HEIGHTS, Replica, base_of};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
 use metatopia_types::{
@@ -59,6 +60,8 @@ pub struct Setting {
     pub snapshot_turns: u64,
     /// Turns behind the others from which on a server fetches a state.
     pub behind_turns: u64,
+    /// How much of the past servers keep, but for the first one, which keeps all.
+    pub history_turns: u64,
     /// How long servers wait for what.
     pub patience: Patience,
     /// Acts that panic.
@@ -87,6 +90,8 @@ impl std::fmt::Debug for Setting {
             .field("seats", &self.keys.len())
             .field("founders", &self.founders)
             .field("snapshot_turns", &self.snapshot_turns)
+            .field("history_turns", &self.history_turns)
+            .field("behind_turns", &self.behind_turns)
             .field("flips", &self.flips)
             .finish_non_exhaustive()
     }
@@ -115,6 +120,7 @@ impl Setting {
             founders,
             snapshot_turns: replica::SNAPSHOT_TURNS,
             behind_turns: BEHIND_TURNS,
+            history_turns: HISTORY_TURNS,
             patience: Patience::default(),
             trap: None,
             flips: Vec::new(),
@@ -168,9 +174,7 @@ impl Setting {
     /// Never: a world at genesis knows its first validators.
     #[must_use]
     pub fn base(&self) -> Base {
-        let set = self.beginning.validators(Height(1));
-        let set = set.expect("a world at genesis knows its first validators");
-        Base::genesis(Millis(0), self.beginning.root(), set)
+        base_of(&self.beginning)
     }
 
     /// What whoever watches the sim knows of it. Who may change the set is in the state.
@@ -222,6 +226,18 @@ impl Setting {
             heals: Vec::new(),
             seed: Digest::of("metatopia simulated life v1", &life).0,
         }
+    }
+
+    /// May servers not know of acts that are still valid?
+    #[must_use]
+    pub const fn is_forgetful(&self) -> bool {
+        self.history_turns < RECALL_HEIGHTS
+    }
+
+    /// How much of the past the server in `seat` keeps.
+    #[must_use]
+    pub const fn history(&self, seat: usize) -> History {
+        if seat == 0 { History::Whole } else { History::Turns(self.history_turns) }
     }
 
     /// The world of the server in `seat` breaks the rules that it is to break, in a turn that a

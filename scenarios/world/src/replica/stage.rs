@@ -9,12 +9,13 @@ use std::time::Duration;
 use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
 use metatopia_replica::ClientId;
+use metatopia_replica::keeper::{Health, newest_state};
 use metatopia_store::memory::Tail;
 use metatopia_types::{Digest, Height};
 
 use super::account::{Account, check_person};
 use super::gateway::{Hangup, WINDOW_BYTES};
-use super::oracle::Log;
+use super::oracle::{Log, Past};
 use super::person::{Person, Want};
 use super::report::Request;
 use super::server::{Server, Start};
@@ -267,6 +268,13 @@ impl Stage {
         done(self)
     }
 
+    /// Can every server that runs write to its disk?
+    #[must_use]
+    pub fn are_disks_sound(&self) -> bool {
+        let servers = (0..self.world.seats()).filter_map(|seat| self.world.server(seat));
+        servers.map(Server::health).all(|health| *health == Health::Sound)
+    }
+
     /// The heights that running servers have applied, by seat.
     #[must_use]
     pub fn heights(&self) -> Vec<Option<u64>> {
@@ -480,7 +488,7 @@ impl Stage {
     #[must_use]
     pub fn account(self) -> Account {
         let heights = self.heights();
-        let mut logs = Vec::new();
+        let (mut logs, mut states) = (Vec::new(), Vec::new());
         let mut world = self.world;
         let mut seats: Vec<usize> = (0..world.seats()).collect();
         seats.retain(|seat| world.is_wanted(*seat) && world.cluster.is_honest(*seat));
@@ -499,8 +507,10 @@ impl Stage {
                 }
                 Err(error) => world.cluster.oracle.blame(Some(seat), Law::Lost, error),
             }
+            states.extend(newest_state(world.disk(seat), &self.setting.tools()).0);
         }
-        let places = world.cluster.oracle.close(world.now(), &self.setting, &logs);
+        let Past { turns, places } =
+            world.cluster.oracle.close(world.now(), &self.setting, &logs, states);
         for person in &self.people {
             for (law, what) in check_person(person, &places) {
                 world.cluster.oracle.blame(None, law, what);
@@ -508,20 +518,16 @@ impl Stage {
         }
         let mut bytes = world.digest().0.to_vec();
         bytes.extend_from_slice(self.frames.finalize().as_bytes());
-        let longest = logs.iter().max_by_key(|log| log.decisions.len());
-        let turns = longest.map_or(0, |log| log.decisions.len());
-        let decided = longest.iter().flat_map(|log| &log.decisions);
-        let times = decided.map(|decision| decision.turn.header.time).collect();
+        let times = turns.values().map(|turn| turn.header.time).collect();
         let mut built: BTreeMap<usize, Vec<Height>> = BTreeMap::new();
-        for decision in longest.iter().flat_map(|log| &log.decisions) {
-            let builder = decision.turn.header.proposer;
+        for (height, turn) in &turns {
+            let builder = turn.header.proposer;
             let seat = (0..world.seats()).find(|seat| self.setting.name(*seat) == builder);
-            built.entry(seat.unwrap_or(usize::MAX)).or_default().push(decision.height());
+            built.entry(seat.unwrap_or(usize::MAX)).or_default().push(*height);
         }
         let first = |height| world.cluster.oracle.first_at(height);
-        let decided = longest.iter().flat_map(|log| &log.decisions).filter_map(|decision| {
-            let (height, round) = (decision.height(), decision.turn.header.round.0);
-            first(height).map(|at| (height.0, (at, round)))
+        let decided = turns.iter().filter_map(|(height, turn)| {
+            first(*height).map(|at| (height.0, (at, turn.header.round.0)))
         });
         let mut fired = world.fired();
         fired.add(&world.cluster.fired);
@@ -534,7 +540,7 @@ impl Stage {
             history: world.trace().lines().map(str::to_owned).collect(),
             faults: world.cluster.oracle.faults().to_vec(),
             people: self.people,
-            turns,
+            turns: turns.len(),
             times,
             built,
             acts: places.len(),

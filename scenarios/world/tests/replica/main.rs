@@ -1,5 +1,6 @@
 //! Whole servers and real sessions in the simulated world.
 
+mod disks;
 mod divergence;
 mod plaza;
 mod swarm;

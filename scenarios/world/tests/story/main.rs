@@ -134,8 +134,7 @@ stories! {
         "stalled = []" => "stalled = [3]" fails "stalled",
         "longest_pause = \"500ms\"" => "longest_pause = \"1ms\"" fails "longest_pause",
     }
-    a_full_disk_stops_its_server_and_no_other: "full-disk" {
-        "crashes = 1" => "crashes = 100" fails "crashes",
+    a_full_disk_takes_the_vote_of_its_server_and_stops_nobody: "full-disk" {
         "down = []" => "down = [2]" fails "down",
         "stalled = []" => "stalled = [2]" fails "stalled",
         "longest_pause = \"1s\"" => "longest_pause = \"1ms\"" fails "longest_pause",

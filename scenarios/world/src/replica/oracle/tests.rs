@@ -126,22 +126,23 @@ fn frames_for_servers_are_frames() {
 }
 
 /// That a turn of this height is decided, without a signature.
-fn decided(setting: &Setting, height: u64) -> Decision {
+fn decided(setting: &Setting, height: u64) -> Arc<Decision> {
     let mut turn = turn(setting);
     turn.header.height = Height(height);
     let (height, header, round) = (Height(height), turn.id(), Round(0));
     let certificate = Certificate { height, header, round, signatures: Vec::new() };
-    Decision { certificate, turn: Arc::new(turn) }
+    Arc::new(Decision { certificate, turn: Arc::new(turn) })
 }
 
 #[test]
 fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap() {
     let setting = setting();
-    let list = |heights: &[u64]| heights.iter().map(|height| decided(&setting, *height)).collect();
     let end = |later: &[u64], jumps: &[u64]| {
         let jumps = jumps.iter().copied().map(Height).collect();
-        let log = Log { seat: 0, decisions: list(&[1, 2]), later: list(later), jumps };
-        log.end().map(|decision| decision.height().0).collect::<Vec<u64>>()
+        let heights = [1, 2].iter().chain(later);
+        let decisions = heights.map(|height| (Height(*height), decided(&setting, *height)));
+        let log = Log { seat: 0, decisions: decisions.collect(), jumps };
+        log.end().into_keys().map(|height| height.0).collect::<Vec<u64>>()
     };
 
     assert_eq!(end(&[], &[]), [1, 2]);
@@ -155,10 +156,10 @@ fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
     let decision = decided(&setting, 1);
     let mut oracle = Oracle::new(&setting, &[]);
 
-    let (later, jumps) = (Vec::new(), Vec::new());
-    let log = Log { seat: 0, decisions: vec![decision], later, jumps };
-    let places = oracle.close(Duration::ZERO, &setting, &[log]);
+    let decisions = [(Height(1), decision)].into();
+    let log = Log { seat: 0, decisions, jumps: Vec::new() };
+    let past = oracle.close(Duration::ZERO, &setting, &[log], Vec::new());
 
     assert_eq!(broken(&oracle), [Law::Replay]);
-    assert!(places.is_empty());
+    assert!(past.places.is_empty());
 }

@@ -14,6 +14,9 @@ use metatopia_oracle::Law;
 /// How often it is looked at what came about.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Within so long a server finds that its disk has room again, or is started anew if it has failed.
+const TO_FIND_ROOM: Duration = Duration::from_millis(2_500);
+
 /// Turns that may be decided while an act travels from a client to its server, and on to the others.
 const ON_ITS_WAY: u64 = 2;
 
@@ -23,6 +26,9 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
     run.stage.world.set_clocks_right();
     run.stage.world.heal();
     run.stage.run_until(healed);
+    let limit = healed + TO_FIND_ROOM;
+    run.stage.run_till(limit, |stage| stage.world.now() > healed && stage.are_disks_sound());
+    let healed = run.stage.world.now();
     run.settle_members();
     let bound = pace(run).turn_bound(round(run));
     let turn = new_turn(run, healed, bound)?;

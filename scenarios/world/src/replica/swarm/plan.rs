@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use metatopia_replica::BEHIND_TURNS;
+use metatopia_replica::keeper::HISTORY_TURNS;
 use metatopia_types::Height;
 
 use super::fair;
@@ -46,6 +48,10 @@ pub struct Plan {
     pub scheme: Scheme,
     /// Turns between snapshots.
     pub snapshot_turns: u64,
+    /// Turns that servers keep below the older snapshot, but for the first server, which keeps all.
+    pub history_turns: u64,
+    /// Turns behind the others from which on a server fetches a state.
+    pub behind_turns: u64,
     /// Links, disks and clocks.
     pub conditions: Conditions,
     /// Servers that lie to the others, and how.
@@ -72,6 +78,7 @@ impl Plan {
         let mut dice = Dice::new(seed.number, "swarm of replicas");
         let founders = dice.pick(&[4, 4, 4, 4, 4, 5, 7]);
         let snapshot_turns = dice.pick(&[20, 50, 200]);
+        let history_turns = dice.pick(&[HISTORY_TURNS, 20, 60]);
         let until = Course::new(seed, course.span).calm_from();
         let mut draft = Draft::new(Level::Whole, seed.number, founders, until, &course.without);
         let mut conditions = draft.conditions();
@@ -81,6 +88,12 @@ impl Plan {
         conditions.links.straggler_ppm /= RARER;
         let seats = draft.members();
         let liars = draft.liars();
+        // Nobody fetches a state who can have the turns of all others.
+        let behind_turns = if draft.on.contains(&Class::Joiner) {
+            history_turns.min(60) + snapshot_turns / 2
+        } else {
+            BEHIND_TURNS
+        };
         let spare = (founders - 1) / 3 > liars.len();
         let flips = if spare { draft.flips() } else { Vec::new() };
         draft.intruders();
@@ -96,6 +109,8 @@ impl Plan {
             seats,
             scheme,
             snapshot_turns,
+            history_turns,
+            behind_turns,
             conditions,
             liars,
             flips,
@@ -119,6 +134,8 @@ impl Plan {
         let Self { scheme, founders, seats, seed, .. } = *self;
         let mut setting = Setting::new(&place, scheme, founders, seats, seed.number);
         setting.snapshot_turns = self.snapshot_turns;
+        setting.history_turns = self.history_turns;
+        setting.behind_turns = self.behind_turns;
         setting.restore_every = Some(RESTORE_EVERY);
         setting.liars = self.liars.clone();
         setting.flips = self.flips.clone();
@@ -184,6 +201,8 @@ impl fmt::Display for Plan {
         let Self { founders, seats, from, calm_from, end, .. } = self;
         writeln!(f, "servers      {founders}, in {seats} seats")?;
         writeln!(f, "snapshots    every {} turns", self.snapshot_turns)?;
+        writeln!(f, "history      {} turns below the older one", self.history_turns)?;
+        writeln!(f, "fetches      a state from {} turns behind on", self.behind_turns)?;
         writeln!(f, "signatures   {:?}", self.scheme)?;
         writeln!(f, "liars        {:?}", self.liars)?;
         writeln!(f, "flips        {:?}", self.flips)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use metatopia_consensus::Record;
 use metatopia_store::{
     FileKind, Folder, Identity, Opening, ReadDisk as _, limits,
     memory::{Fault, MemoryDisk, Tail},
@@ -10,7 +11,8 @@ use metatopia_types::{
     Body, Certificate, Digest, Header, Millis, PublicKey, Root, Round, SimId, Turn,
 };
 
-use super::*;
+use super::{reading::decisions_up_to, *};
+use crate::Reader;
 
 fn opening() -> Opening {
     let identity =
@@ -25,7 +27,7 @@ fn keeper(disk: MemoryDisk, history: History) -> Keeper<MemoryDisk> {
 /// What the keeper says to these orders.
 fn work(keeper: &mut Keeper<MemoryDisk>, orders: impl IntoIterator<Item = Order>) -> Vec<Done> {
     let mut said = Vec::new();
-    keeper.work(orders.into_iter(), &mut |done| said.push(done));
+    keeper.work(orders, &mut |done| said.push(done));
     said
 }
 
@@ -262,6 +264,8 @@ fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
     // A start from the older snapshot has all that it needs, receipts of its clients too.
     let past: Vec<u64> = decisions_up_to(&keeper.store, Height(5_400))
         .expect("a good disk")
+        .0
+        .iter()
         .map(|decision| decision.height().0)
         .collect();
     assert_eq!(past, (5_400 - RECALL_HEIGHTS + 1..=5_400).collect::<Vec<_>>());
@@ -285,7 +289,7 @@ fn an_archive_keeps_every_turn() {
 fn a_server_that_stops_marks_its_log_so_that_a_cut_is_damage() {
     let mut keeper = keeper(MemoryDisk::new(), History::Whole);
     work(&mut keeper, step(0));
-    keeper.close();
+    keeper.close(&mut drop);
     let mut disk = keeper.store.into_disk();
     let file = store::FileName::segment(0);
     let bytes = disk.bytes(file).expect("a segment").to_vec();
@@ -321,7 +325,7 @@ fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_
     let said = work(&mut keeper, [Order::Sync(Position(20)), replace(8)]);
     let before = |done: &Done| matches!(done, Done::Synced(Position(20)));
     assert!(before(&said[0]), "{said:?}");
-    let Restart { past, records } = restart(said).expect("a good disk");
+    let Restart { past, records, .. } = restart(said).expect("a good disk");
     assert_eq!(past.len(), 8);
     let heights: Vec<u64> = records.iter().filter_map(Record::height).map(|at| at.0).collect();
     assert_eq!(heights, [9, 9, 10, 10, 3], "the note comes last");
@@ -329,7 +333,7 @@ fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_
     assert_eq!(kept.iter().map(|(height, _)| height.0).collect::<Vec<_>>(), [8]);
 
     // A state far above what the log has: nothing of it is read.
-    let Restart { past, records } = restart(work(&mut keeper, [replace(500)])).expect("a disk");
+    let Restart { past, records, .. } = restart(work(&mut keeper, [replace(500)])).expect("a disk");
     assert_eq!((past.len(), records.iter().filter_map(Record::height).count()), (10, 2));
     let said = work(&mut keeper, turn(501).into_iter().chain([Order::Sync(Position(2))]));
     assert_eq!(synced(&said), Some(2));

@@ -1,0 +1,376 @@
+//! What a server keeps on its disk, and when: appends, syncs, snapshots, reading old turns back, and
+//! how much of the past is let go.
+//!
+//! A disk that is full is waited for: what is appended meanwhile is kept in memory, nothing is said
+//! to be durable, and the log goes on where it was once there is room. After any other failure
+//! nothing is written any more: whether a disk kept what it refused to confirm cannot be known.
+//!
+//! After each snapshot the log is marked, and what lies far below the older snapshot is removed,
+//! unless the server is an archive.
+
+mod opening;
+mod order;
+mod reading;
+
+use std::collections::VecDeque;
+
+use metatopia_consensus::{Decision, Position};
+use metatopia_store::{
+    self as store, Disk, ReadError, Snapshot, Store, limits::SNAPSHOTS_KEPT, list_snapshots,
+    put_only_snapshot, put_snapshot,
+};
+use metatopia_types::Height;
+
+use self::order::ReplaceError;
+pub use self::{
+    opening::{Log, NoStart, StartError, begin_log, newest_state, open_log, open_replica},
+    order::{Done, Health, History, News, Order, Restart, StorageError},
+    reading::read_back,
+};
+use crate::{RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS};
+
+/// The kind byte of agreement's records in the log; the only kind there is.
+pub const AGREEMENT: u8 = 1;
+
+/// Turns that are kept below the older snapshot: an hour of 20 turns a second, some 200 MiB of a busy
+/// sim. Servers that were away for so long catch up turn by turn.
+pub const HISTORY_TURNS: u64 = 72_000;
+
+const _: () = assert!(HISTORY_TURNS >= RECALL_HEIGHTS, "clients get the receipts of their acts");
+
+/// Bytes of records that may wait for room: 20 minutes of a busy sim. Then no more turns are decided
+/// here until there is room.
+pub const BACKLOG_BYTES_MAX: usize = 64 << 20;
+
+/// Room that must be left when the log goes on, so that it does not stop at once again.
+const ROOM_BYTES: u64 = 256 << 10;
+
+/// A record on its way to the disk.
+#[derive(Debug)]
+struct Unsynced {
+    tag: Option<u64>,
+    payload: Vec<u8>,
+    /// Where it ends in the log, once writing it was tried.
+    end: Option<store::Position>,
+}
+
+/// Does what it is ordered, as far as the disk does.
+#[derive(Debug)]
+pub struct Keeper<D> {
+    store: Store<D>,
+    history: History,
+    health: Health,
+    /// As it was told last.
+    told: Health,
+    /// What is not durable yet: it is written again if the disk failed on it.
+    unsynced: VecDeque<Unsynced>,
+    unsynced_bytes: usize,
+    /// The place to report with the next sync.
+    wanted: Option<Position>,
+    /// Orders that come after it.
+    later: Vec<Order>,
+    oldest: Height,
+    news: Vec<News>,
+}
+
+impl<D: Disk> Keeper<D> {
+    /// Keeps the files of a server, whose log was just opened.
+    #[must_use]
+    pub fn new(store: Store<D>, history: History) -> Self {
+        let mut keeper = Self {
+            store,
+            history,
+            health: Health::Sound,
+            told: Health::Sound,
+            unsynced: VecDeque::new(),
+            unsynced_bytes: 0,
+            wanted: None,
+            later: Vec::new(),
+            oldest: Height(1),
+            news: Vec::new(),
+        };
+        keeper.look_for_oldest();
+        keeper
+    }
+
+    /// The same by another handle of the disk; meanwhile perhaps by none.
+    #[must_use]
+    pub fn on<E>(self, disk: E) -> Keeper<E> {
+        Keeper {
+            store: self.store.on(disk),
+            history: self.history,
+            health: self.health,
+            told: self.told,
+            unsynced: self.unsynced,
+            unsynced_bytes: self.unsynced_bytes,
+            wanted: self.wanted,
+            later: self.later,
+            oldest: self.oldest,
+            news: self.news,
+        }
+    }
+
+    /// The log.
+    #[must_use]
+    pub const fn store(&self) -> &Store<D> {
+        &self.store
+    }
+
+    /// The disk, for whoever lends it. Nobody else changes what is on it.
+    #[must_use]
+    pub fn disk_mut(&mut self) -> &mut D {
+        self.store.disk_mut()
+    }
+
+    /// How the log stands with the disk.
+    #[must_use]
+    pub const fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Does all these orders. However many syncs are among them, the disk syncs once: each of them
+    /// asks for no more than that everything before it is durable.
+    pub fn work(&mut self, orders: impl IntoIterator<Item = Order>, tell: &mut dyn FnMut(Done)) {
+        self.write(orders);
+        self.finish(tell);
+    }
+
+    /// The first part of [`Self::work`]: appends, and does nothing that waits for the medium.
+    pub fn write(&mut self, orders: impl IntoIterator<Item = Order>) {
+        for order in orders {
+            match order {
+                Order::Append { tag, payload } => self.append(tag, payload),
+                Order::Sync(position) => self.wanted = Some(position),
+                later => self.later.push(later),
+            }
+        }
+    }
+
+    /// The other part: syncs, and does everything else.
+    pub fn finish(&mut self, tell: &mut dyn FnMut(Done)) {
+        if self.wanted.is_some() {
+            self.sync();
+        }
+        self.report(tell);
+        for order in std::mem::take(&mut self.later) {
+            match order {
+                Order::Load { reader, from, count } => {
+                    let (decisions, oldest) = (self.load(from, count), self.oldest);
+                    tell(Done::Loaded { reader, decisions, oldest });
+                }
+                Order::Snapshot(snapshot) => self.snapshot(&snapshot),
+                Order::Replace { snapshot, note } => {
+                    let replaced = self.replace(&snapshot, note);
+                    tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
+                }
+                Order::Retry => self.retry(),
+                Order::Append { .. } | Order::Sync(_) => {}
+            }
+        }
+        self.report(tell);
+        self.tell_news(tell);
+        if self.health != self.told {
+            self.told.clone_from(&self.health);
+            tell(Done::Health(self.health.clone()));
+        }
+    }
+
+    fn tell_news(&mut self, tell: &mut dyn FnMut(Done)) {
+        self.news.drain(..).for_each(|news| tell(Done::News(news)));
+    }
+
+    fn append(&mut self, tag: Option<u64>, payload: Vec<u8>) {
+        if matches!(self.health, Health::Failed(_)) {
+            return;
+        }
+        self.unsynced_bytes = self.unsynced_bytes.saturating_add(payload.len());
+        let mut record = Unsynced { tag, payload, end: None };
+        let written = match self.health {
+            Health::Sound => write(&mut self.store, &mut record),
+            _ => Ok(()),
+        };
+        self.unsynced.push_back(record);
+        self.check(written);
+        if self.health == Health::Full && self.unsynced_bytes > BACKLOG_BYTES_MAX {
+            self.health = Health::Swamped;
+        }
+    }
+
+    fn sync(&mut self) {
+        if self.health == Health::Sound {
+            let synced = self.store.sync().map_err(StorageError::from);
+            if self.check(synced).is_some() {
+                self.settle();
+            }
+        }
+    }
+
+    fn report(&mut self, tell: &mut dyn FnMut(Done)) {
+        if self.health == Health::Sound
+            && self.unsynced.is_empty()
+            && let Some(position) = self.wanted.take()
+        {
+            tell(Done::Synced(position));
+        }
+    }
+
+    /// All is durable.
+    fn settle(&mut self) {
+        self.unsynced.clear();
+        self.unsynced_bytes = 0;
+    }
+
+    /// Takes note of a failure.
+    fn check<T>(&mut self, done: Result<T, impl Into<StorageError>>) -> Option<T> {
+        let error = match done {
+            Ok(done) => return Some(done),
+            Err(error) => error.into(),
+        };
+        if error.is_full() {
+            if self.health == Health::Sound {
+                self.health = Health::Full;
+            }
+        } else {
+            self.health = Health::Failed(error.to_string());
+            self.settle();
+            self.wanted = None;
+        }
+        None
+    }
+
+    /// Goes on with the log if there is room again.
+    fn retry(&mut self) {
+        if !matches!(self.health, Health::Full | Health::Swamped) {
+            return;
+        }
+        if self.go_on().is_some() {
+            self.settle();
+            self.health = Health::Sound;
+        }
+    }
+
+    fn go_on(&mut self) -> Option<()> {
+        // The last segment is written anew, and then what waits.
+        let segment = self.store.begin_sync().map_or(0, |request| request.length);
+        let waiting = self.unsynced_bytes.saturating_add(64 * self.unsynced.len()) as u64;
+        let room = self.store.probe(segment.saturating_add(waiting).saturating_add(ROOM_BYTES));
+        self.check(room)?;
+        let reopened = self.store.reopen();
+        self.check(reopened)?;
+        let there = self.store.end();
+        let mut unsynced = std::mem::take(&mut self.unsynced);
+        let missing = unsynced.iter_mut().filter(|record| record.end.is_none_or(|end| end > there));
+        let written = { missing }.try_for_each(|record| write(&mut self.store, record));
+        self.unsynced = unsynced;
+        self.check(written)?;
+        let synced = self.store.sync();
+        self.check(synced).map(drop)
+    }
+
+    fn load(&mut self, from: Height, count: u32) -> Vec<Decision> {
+        let (found, unread) = match reading::load(&self.store, from, count) {
+            Ok((found, unread)) => (found, unread),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        self.news.extend(unread.map(|error| News::Unread { from, error }));
+        found
+    }
+
+    fn snapshot(&mut self, snapshot: &Snapshot) {
+        if self.health != Health::Sound {
+            return;
+        }
+        match put_snapshot(self.store.disk_mut(), snapshot) {
+            Ok(()) => self.news.push(News::Stored(snapshot.height)),
+            Err(error) => return self.news.push(News::NotStored(error)),
+        }
+        let keep = self.keep_from().unwrap_or_else(|error| {
+            self.news.push(News::NotPruned(error));
+            store::Position::ZERO
+        });
+        self.mark(keep);
+        self.look_for_oldest();
+    }
+
+    /// Goes on from a state that was fetched. What was to be reported to the replica before concerns
+    /// nobody any more.
+    fn replace(
+        &mut self,
+        snapshot: &Snapshot,
+        note: Option<Vec<u8>>,
+    ) -> Result<Restart, ReplaceError> {
+        if self.health != Health::Sound {
+            return Err(ReplaceError::Unsound);
+        }
+        self.wanted = None;
+        put_only_snapshot(self.store.disk_mut(), snapshot)?;
+        if let Some(note) = note {
+            self.append(None, note);
+        }
+        self.sync();
+        if self.health != Health::Sound {
+            return Err(ReplaceError::Unsound);
+        }
+        Ok(read_back(&self.store, snapshot.height)?)
+    }
+
+    /// Where the part of the log begins that is kept.
+    fn keep_from(&self) -> Result<store::Position, ReadError> {
+        let History::Turns(turns) = self.history else {
+            return Ok(store::Position::ZERO);
+        };
+        let snapshots = list_snapshots(self.store.disk())?;
+        let older = snapshots.get(SNAPSHOTS_KEPT - 1).map(|(height, _)| *height);
+        let back = turns.saturating_add(RECORDS_BACK_HEIGHTS);
+        let Some(from) = older.and_then(|height| height.minus(back)) else {
+            return Ok(store::Position::ZERO);
+        };
+        let found = self.store.find(from.0)?;
+        Ok(found.map_or(store::Position::ZERO, |record| record.position))
+    }
+
+    /// Notes how far the log goes, and gives up what lies before `keep`.
+    fn mark(&mut self, keep: store::Position) {
+        match self.store.mark(keep) {
+            Ok(()) => self.settle(),
+            Err(store::MarkError::Sync(error)) => {
+                self.check(Err::<(), _>(error));
+            }
+            Err(store::MarkError::Disk(error)) => self.news.push(News::NotMarked(error)),
+        }
+    }
+
+    fn look_for_oldest(&mut self) {
+        let index = self.store.index();
+        let first = match index.is_pruned() {
+            true => index.tagged_from(self.store.disk(), 0).next(),
+            false => return,
+        };
+        match first {
+            Some(Ok(record)) => {
+                let decided = Height(record.tag.unwrap_or_default());
+                self.oldest = decided.plus(RECORDS_BACK_HEIGHTS + 1);
+            }
+            Some(Err(error)) => self.news.push(News::NoBeginning(error)),
+            None => {}
+        }
+    }
+
+    /// The server stops: nothing may be lost that a later start could miss.
+    pub fn close(&mut self, tell: &mut dyn FnMut(Done)) {
+        if self.health == Health::Sound {
+            self.mark(store::Position::ZERO);
+        }
+        self.tell_news(tell);
+    }
+}
+
+fn write<D: Disk>(store: &mut Store<D>, record: &mut Unsynced) -> Result<(), StorageError> {
+    let appended = store.append(AGREEMENT, record.tag, &record.payload);
+    // Also if it failed: all of it may have reached the disk.
+    record.end = Some(store.end());
+    Ok(appended.map(drop)?)
+}
+
+#[cfg(test)]
+mod tests;

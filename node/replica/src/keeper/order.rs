@@ -1,0 +1,173 @@
+//! What a keeper is ordered to do, and what it says about it.
+
+use metatopia_consensus::{Decision, Position, Record};
+use metatopia_store::{
+    AppendError, Cause, DiskError, OpenError, ReadError, RecoverError, ScanError, Snapshot,
+    SnapshotError, SyncError,
+};
+use metatopia_types::Height;
+
+use crate::{Reader, RecordsError};
+
+/// What the disk should do, in order.
+#[derive(Debug)]
+pub enum Order {
+    /// Append a record.
+    Append {
+        /// Its tag.
+        tag: Option<u64>,
+        /// Its bytes.
+        payload: Vec<u8>,
+    },
+    /// Make everything before durable, and report this place.
+    Sync(Position),
+    /// Read decided turns.
+    Load {
+        /// For whom.
+        reader: Reader,
+        /// The first height.
+        from: Height,
+        /// At most so many.
+        count: u32,
+    },
+    /// Store a snapshot.
+    Snapshot(Snapshot),
+    /// Store a snapshot in the place of all others, append a record, and read back what the log
+    /// holds after that state.
+    Replace {
+        /// The state.
+        snapshot: Snapshot,
+        /// The record.
+        note: Option<Vec<u8>>,
+    },
+    /// See whether a full disk has room again.
+    Retry,
+}
+
+/// What the disk did.
+#[derive(Debug)]
+pub enum Done {
+    /// Durable up to here.
+    Synced(Position),
+    /// Decided turns.
+    Loaded {
+        /// For whom.
+        reader: Reader,
+        /// Ascending, without a gap.
+        decisions: Vec<Decision>,
+        /// The oldest turn that is still there.
+        oldest: Height,
+    },
+    /// The log can be written, or not any more.
+    Health(Health),
+    /// Everything is there to open another replica, or not.
+    Replaced(Result<Restart, String>),
+    /// Something that changes nothing for the replica, for people.
+    News(News),
+}
+
+/// What people may want to know of a disk.
+#[derive(Debug, thiserror::Error)]
+pub enum News {
+    /// A snapshot of this height is there.
+    #[error("the snapshot of height {0} is stored")]
+    Stored(Height),
+    /// A snapshot is not. The log is whole without it, and the next one is tried.
+    #[error("a snapshot is not stored: {0}")]
+    NotStored(SnapshotError),
+    /// Where the part of the log begins that is kept cannot be found.
+    #[error("the log is not pruned: {0}")]
+    NotPruned(ReadError),
+    /// How far the log goes is not noted.
+    #[error("the log is not marked: {0}")]
+    NotMarked(DiskError),
+    /// Decided turns cannot be read.
+    #[error("turns from height {from} on cannot be read: {error}")]
+    Unread {
+        /// The first that was asked for.
+        from: Height,
+        /// Why.
+        error: ReadError,
+    },
+    /// Which turn is the oldest is not known.
+    #[error("the log's beginning cannot be read: {0}")]
+    NoBeginning(ReadError),
+}
+
+/// What a replica is opened with, besides a state.
+#[derive(Debug)]
+pub struct Restart {
+    /// Turns decided up to that state, ascending.
+    pub past: Vec<Decision>,
+    /// Why some of them are missing, if they cannot be read.
+    pub unread: Option<ReadError>,
+    /// The log's records after it.
+    pub records: Vec<Record>,
+}
+
+/// How the log stands with its disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// What is appended becomes durable.
+    Sound,
+    /// There is no room: what is appended waits in memory.
+    Full,
+    /// And so much waits that no more may come.
+    Swamped,
+    /// It failed in another way. Nothing is written until the server starts again.
+    Failed(String),
+}
+
+/// How much of the past is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// All of it.
+    Whole,
+    /// So many turns below the older snapshot, usually [`HISTORY_TURNS`](super::HISTORY_TURNS).
+    /// Whoever sends an act again for as long as it is valid shall get its receipt: so at least as
+    /// many as acts are valid for.
+    Turns(u64),
+}
+
+/// Why the log was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// A record was not appended.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// A sync failed.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
+    /// The log could not be opened again.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There is no room.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+impl StorageError {
+    pub(super) fn is_full(&self) -> bool {
+        let full = |error: &DiskError| error.cause == Cause::Full;
+        match self {
+            Self::Append(AppendError::Disk(error))
+            | Self::Sync(SyncError::Disk(error))
+            | Self::Open(OpenError::Recover(
+                RecoverError::Disk(error) | RecoverError::Scan(ScanError::Disk(error)),
+            ))
+            | Self::Disk(error) => full(error),
+            _ => false,
+        }
+    }
+}
+
+/// Why a fetched state does not take the place of what was there.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReplaceError {
+    #[error("the log cannot be written")]
+    Unsound,
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+}

@@ -1,0 +1,97 @@
+//! Whole servers and their disks: full ones, failed ones, and logs whose beginning is given up.
+
+use std::time::Duration;
+
+use metatopia_replica::keeper::Health;
+use metatopia_types::Height;
+use metatopia_world::agreement::Scheme;
+use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
+use metatopia_world::{Class, Conditions, Order, Tail};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The server whose disk is bad.
+const SEAT: usize = 2;
+
+fn people(stage: &mut Stage, until: Duration) {
+    for (number, seat) in (1..=4).zip([0, 1, 3, 0]) {
+        let person = Person::new(stage.setting(), number, seat, Manner::lively(until));
+        stage.invite(Duration::from_millis(70 * number), person);
+    }
+}
+
+/// How the disk of that server stood, each time that this changed.
+fn healths(stage: &Stage) -> Vec<Health> {
+    let disks = stage.world.cluster.disks.iter();
+    disks.filter(|(_, seat, _)| *seat == SEAT).map(|(.., health)| health.clone()).collect()
+}
+
+#[test]
+fn a_server_whose_disk_is_full_follows_and_votes_again_once_there_is_room() {
+    let mut stage = Stage::new(Setting::plaza(Scheme::StandIn, 1), Conditions::calm(10));
+    people(&mut stage, 9 * SECOND);
+    stage.world.plan(3 * SECOND, Order::DiskFull(SEAT, 2_000));
+    stage.world.plan(6 * SECOND, Order::DiskMends(SEAT));
+
+    stage.run_until(6 * SECOND);
+
+    assert_eq!(healths(&stage), [Health::Full]);
+    let voted = |stage: &Stage, since| stage.world.cluster.oracle.laws.voted_since(SEAT, since);
+    assert_eq!(voted(&stage, 4 * SECOND), [], "it votes for nothing");
+    let behind = stage.top() - stage.heights()[SEAT].expect("it runs");
+    assert!(behind <= 2, "it follows, {behind} turns behind");
+
+    stage.run_until(9 * SECOND);
+
+    assert_eq!(healths(&stage), [Health::Full, Health::Sound]);
+    assert!(!voted(&stage, 8 * SECOND).is_empty(), "it votes again");
+    let account = stage.finish(10 * SECOND);
+    account.assert_sound();
+    assert_eq!(account.crashes, 0);
+    assert!(account.fired.times(Class::DiskFull) > 1, "it was looked for room");
+}
+
+#[test]
+fn a_server_whose_disk_fails_follows_until_somebody_starts_it_anew() {
+    for operation in [0, 1, 2, 5, 9] {
+        let mut stage = Stage::new(Setting::plaza(Scheme::StandIn, 2), Conditions::calm(10));
+        people(&mut stage, 4 * SECOND);
+        stage.world.plan(2 * SECOND, Order::DiskFails(SEAT, operation));
+        stage.run_until(4 * SECOND);
+
+        let all = healths(&stage);
+        assert!(matches!(all[..], [Health::Failed(_)]), "{operation}: {all:?}");
+        let account = stage.finish(10 * SECOND);
+        account.assert_sound();
+        assert_eq!((account.crashes, account.fired.times(Class::IoError)), (1, 1));
+    }
+}
+
+#[test]
+fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state() {
+    let mut setting = Setting::plaza(Scheme::StandIn, 3);
+    (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+    let mut stage = Stage::new(setting, Conditions::calm(5));
+    people(&mut stage, 12 * SECOND);
+    let down = 5 * SECOND;
+    stage.world.plan(4 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
+    let down = SECOND / 2;
+    stage.world.plan(10 * SECOND, Order::Crash { seat: 1, tail: Tail::Lost, down });
+    stage.run_until(12 * SECOND);
+
+    let first = |seat| {
+        let log = Log::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
+        log.decisions.keys().next().copied().expect("turns")
+    };
+    assert_eq!(first(0), Height(1), "the first server keeps all");
+    assert!(first(1) > Height(50) && first(3) > Height(50), "{:?}", [first(1), first(3)]);
+    let servers = &stage.world.cluster;
+    assert!(servers.given_up > 3 && servers.snapshots > 20);
+    let fetched: Vec<usize> = servers.replaced.iter().map(|(_, seat, _)| *seat).collect();
+    assert_eq!(fetched, [SEAT]);
+
+    let account = stage.finish(10 * SECOND);
+
+    account.assert_sound();
+    assert!(account.turns > 200, "{}", account.turns);
+}
