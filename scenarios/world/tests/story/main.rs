@@ -144,7 +144,7 @@ stories! {
         "bad-frame = 1" => "bad-frame = 2" fails "hung_up.bad-frame",
         "too-long = 3" => "too-long = 4" fails "hung_up.too-long",
         "too-slow = 1" => "too-slow = 2" fails "hung_up.too-slow",
-        "bad-signature = 8" => "bad-signature = 9" fails "refused.bad-signature",
+        "bad-signature = 4" => "bad-signature = 5" fails "refused.bad-signature",
         "quota-exceeded = 1" => "quota-exceeded = 10000" fails "refused.quota-exceeded",
         "stalled = []" => "stalled = [0]" fails "stalled",
         "longest_pause = \"500ms\"" => "longest_pause = \"1ms\"" fails "longest_pause",
