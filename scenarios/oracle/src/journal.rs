@@ -160,6 +160,12 @@ impl Journal {
         gone.into_iter().filter(|entry| !self.given_up.contains(entry)).collect()
     }
 
+    /// The process found its log damaged: what is gone is gone, and what follows the rest is not known.
+    pub(crate) fn note_damage(&mut self, disk: &dyn Disk) {
+        self.reread(disk);
+        self.last.clear();
+    }
+
     /// The server gives up a segment. The last turn that was decided in it, if one was.
     pub(crate) fn give_up(&mut self, segment: u64) -> Option<Height> {
         let gone = self.places.extract_if(.., |_, place| place.segment == segment);

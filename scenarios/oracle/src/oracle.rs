@@ -234,6 +234,13 @@ impl Oracle {
         }
     }
 
+    /// A process started whose disk was damaged behind its back, and put aside what was. What it
+    /// signed still counts.
+    pub fn saw_damage(&mut self, seat: usize, disk: &dyn Disk) {
+        self.journals[seat].note_damage(disk);
+        self.history.forget_told(seat);
+    }
+
     /// A server gave up a segment of its log. It needs all turns from the height `needed` on.
     pub fn saw_given_up(&mut self, seat: usize, segment: u64, needed: Height) {
         if let Some(last) = self.journals[seat].give_up(segment).filter(|last| *last >= needed) {

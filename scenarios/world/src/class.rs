@@ -132,9 +132,7 @@ pub enum Level {
 
 impl Level {
     /// Classes that cannot happen at this level. Agreement has no scripts, no clients, and no state
-    /// whose bits could turn. Whole replicas know one connection by one name, so none has a twin; and
-    /// whose log is damaged may go on saying what a part of it held that is gone, which their oracle
-    /// cannot follow yet.
+    /// whose bits could turn. Whole replicas know one connection by one name, so none has a twin.
     #[must_use]
     pub const fn without(self) -> &'static [Class] {
         match self {
@@ -149,9 +147,7 @@ impl Level {
                 Class::ReplayingClient,
                 Class::HalfOpenClient,
             ],
-            Self::Whole => {
-                &[Class::Twin, Class::LostWrite, Class::BitFlip, Class::MisdirectedWrite]
-            }
+            Self::Whole => &[Class::Twin],
         }
     }
 

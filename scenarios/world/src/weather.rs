@@ -187,7 +187,7 @@ impl Draft {
         if let Some(mut dice) = self.dice(Class::Clog) {
             for at in self.times(&mut dice, Span::ms(500, 10_000)) {
                 let (from, to) = (dice.index(seats), dice.index(seats));
-                let span = dice.within(Span::ms(100, 5_000));
+                let span = dice.within(Span::ms(100, 5_000)).min(self.until - at);
                 self.orders.push((at, Order::Clog(from, to, span)));
             }
         }

@@ -101,6 +101,9 @@ pub struct Servers {
     pub halts: Vec<(usize, String)>,
     /// Whom servers let in, as they said last.
     guests: BTreeMap<usize, Guests>,
+    /// Whose disks were damaged behind their backs; and who of them has not started since.
+    pub(crate) harmed: BTreeSet<usize>,
+    pub(crate) unaware: BTreeSet<usize>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
@@ -134,6 +137,8 @@ impl Servers {
             fired: Fired::default(),
             halts: Vec::new(),
             guests: BTreeMap::new(),
+            harmed: BTreeSet::new(),
+            unaware: BTreeSet::new(),
             used: BTreeSet::new(),
             setting,
         }
@@ -164,6 +169,27 @@ impl Servers {
                 self.turns.pop_front();
             }
         }
+    }
+
+    /// An honest server started from a disk that had these segments.
+    fn watch_start(
+        &mut self,
+        seat: usize,
+        damage: Option<&str>,
+        before: &BTreeSet<u64>,
+        disk: &MemoryDisk,
+    ) {
+        if self.unaware.remove(&seat) {
+            return self.oracle.laws.saw_damage(seat, &Watched(disk));
+        }
+        if let Some(damage) = damage {
+            self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {damage}"));
+        }
+        for segment in before.difference(&segments(disk)) {
+            // It had died before this was done.
+            self.gave_up(seat, *segment, disk);
+        }
+        self.oracle.laws.saw_start(seat, &Watched(disk));
     }
 
     /// A segment of a server's log is gone.
@@ -211,16 +237,12 @@ impl Cluster for Servers {
         let start = Start { seat, life: self.openings, fresh };
         let before = segments(disk);
         let mut opened = Server::open(&self.setting, start, now, disk)?;
-        for segment in before.difference(&segments(disk)) {
-            // It had died before this was done.
-            self.gave_up(seat, *segment, disk);
-        }
         if let Some(guests) = self.guests.get(&seat) {
             opened.server.welcome(now, guests.clone());
         }
         self.used.insert(seat);
         if self.is_honest(seat) {
-            self.oracle.laws.saw_start(seat, &Watched(disk));
+            self.watch_start(seat, opened.server.damage(), &before, disk);
         }
         Ok(opened)
     }

@@ -499,7 +499,8 @@ impl Stage {
                         let mut states = world.cluster.replaced.iter();
                         states.any(|(_, by, height)| (*by, height) == (seat, to))
                     };
-                    if let Some(to) = log.jumps.iter().find(|to| !fetched(to)) {
+                    let harmed = world.cluster.harmed.contains(&seat);
+                    if let Some(to) = log.jumps.iter().find(|to| !harmed && !fetched(to)) {
                         let what = format!("the log leaves out turns up to {to}");
                         world.cluster.oracle.blame(Some(seat), Law::Lost, what);
                     }

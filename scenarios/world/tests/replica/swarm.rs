@@ -58,3 +58,22 @@ fn a_small_swarm_of_whole_replicas_breaks_no_law() {
         assert!(tale.recovery.is_some(), "seed {seed}");
     }
 }
+
+#[test]
+fn servers_whose_logs_are_damaged_notice_it_and_break_no_law() {
+    let damages = [Class::BitFlip, Class::LostWrite, Class::MisdirectedWrite];
+    let mut happened: BTreeMap<Class, u64> = BTreeMap::new();
+    for seed in [6, 12] {
+        let mut course = whole(seed, 24);
+        course.without =
+            Class::ALL.iter().copied().filter(|class| !damages.contains(class)).collect();
+        let tale = play(&course);
+
+        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        for class in damages {
+            *happened.entry(class).or_default() += tale.fired.times(class);
+        }
+    }
+    println!("{happened:?}");
+    assert!(happened.values().sum::<u64>() > 1, "{happened:?}");
+}

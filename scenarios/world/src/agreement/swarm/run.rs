@@ -198,7 +198,7 @@ impl Run {
         self.stage.world.plan(now, Order::Kill(seat));
         self.run_until(now);
         let disk = self.stage.world.disk_mut(seat);
-        let harmed = harm(disk, class, place);
+        let harmed = harm(disk, class, place).is_some();
         if harmed {
             self.stage.world.note_fault(class);
             self.stage.world.cluster.may_halt = vec![seat];

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use metatopia_oracle::Law;
 use metatopia_types::limits::SET_LAG;
 use metatopia_types::{Act, PublicKey};
 
@@ -13,8 +14,9 @@ use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
 use crate::course::{Breach, Course, Tale};
+use crate::damage::harm;
 use crate::replica::stories::proposing;
-use crate::replica::{Account, Manner, Person, Servers, Stage, contact};
+use crate::replica::{Account, Manner, Person, Server, Servers, Stage, contact};
 use crate::storm::{self, Change, Stormy};
 use crate::weather::Moment;
 use crate::world::World;
@@ -44,6 +46,8 @@ pub(super) struct Run {
     /// Servers that were taken out, and at which height that was seen.
     leaving: Vec<(usize, u64)>,
     intruders: Vec<Intruder>,
+    /// Whose disk was damaged last.
+    damaged: Option<usize>,
     compared: u64,
 }
 
@@ -74,6 +78,7 @@ impl Run {
             changes: Vec::new(),
             leaving: Vec::new(),
             intruders: Vec::new(),
+            damaged: None,
             compared: 0,
         }
     }
@@ -155,7 +160,10 @@ impl Run {
         let seat = change.seat();
         let key = self.stage.setting().name(seat);
         let is_member = members.contains(&key);
-        let Some(wanted) = change.due((key, contact(seat)), is_member, members.len() > 4) else {
+        // Who is left must bear all whom one cannot rely on.
+        let bears = members.len().saturating_sub(2) / 3;
+        let may_leave = members.len() > 4 && bears >= self.unreliable();
+        let Some(wanted) = change.due((key, contact(seat)), is_member, may_leave) else {
             if !is_member {
                 self.leaving.push((seat, self.stage.top()));
             }
@@ -164,6 +172,47 @@ impl Run {
         let asks = |admin: &mut Person, now| admin.act(now, Act::SetChange(wanted), None);
         self.stage.prompt(self.admin, asks);
         false
+    }
+
+    fn is_voting(&self, seat: usize) -> bool {
+        let status = self.stage.world.server(seat).and_then(Server::status);
+        status.is_some_and(|status| status.voting)
+    }
+
+    /// The servers that the others must do without: liars, one whose memory is bad, and one that lost
+    /// a part of its log.
+    fn unreliable(&self) -> usize {
+        let Plan { liars, flips, .. } = &self.plan;
+        liars.len() + usize::from(!flips.is_empty()) + usize::from(self.damaged.is_some())
+    }
+
+    /// Damages the log of one server where it had been durable, if the others can do without it.
+    fn damage(&mut self, seat: usize, class: Class, place: u64) {
+        self.damaged = self.damaged.filter(|other| !self.is_voting(*other));
+        let bears = self.members().map_or(0, |members| members.len().saturating_sub(1) / 3);
+        let honest = self.stage.world.cluster.is_honest(seat);
+        if !honest || !self.is_voting(seat) || self.unreliable() >= bears {
+            return;
+        }
+        let now = self.stage.world.now();
+        self.stage.world.plan(now, Order::Kill(seat));
+        self.stage.run_until(now);
+        let harmed = harm(self.stage.world.disk_mut(seat), class, place);
+        if harmed.is_some() {
+            self.stage.world.note_fault(class);
+            self.stage.world.cluster.harmed.insert(seat);
+            self.stage.world.cluster.unaware.insert(seat);
+            self.damaged = Some(seat);
+        }
+        self.stage.world.plan(now, Order::Start(seat));
+        self.stage.run_until(now);
+        // What was to be removed anyhow nobody reads.
+        let world = &self.stage.world;
+        let is_there = harmed.is_some_and(|file| world.disk(seat).bytes(file).is_some());
+        let noticed = world.server(seat).is_none_or(|server| server.damage().is_some());
+        if is_there && !noticed {
+            self.stage.blame(Law::Damage, format!("{class} at {place:x}, and it starts"));
+        }
     }
 
     fn compare(&mut self, seat: usize) {
@@ -220,8 +269,9 @@ impl Stormy for Run {
                 self.changes.push(Change::Promote(seat));
             }
             Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
-            // Neither is drawn at this level.
-            Moment::Damage(..) | Moment::Join(_) => {}
+            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
+            // Not drawn at this level.
+            Moment::Join(_) => {}
         }
     }
 
