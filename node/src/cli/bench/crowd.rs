@@ -49,8 +49,7 @@ pub(super) async fn measure(
 ) -> Result<Vec<Figure>, Failure> {
     on_a_plaza(path, console, async |cluster, _| {
         cluster.ready().await?;
-        let nodes: Vec<NodeUrl> =
-            cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
+        let nodes = cluster.urls();
         let entrance = Entrance::ask(&nodes[0], None).await?;
         let trust = Trust::learn(&entrance).await?;
         console.note(&format!("somebody looks on while {IN_VIEW} bots act"));

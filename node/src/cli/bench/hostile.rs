@@ -88,8 +88,7 @@ pub(super) async fn measure(
 ) -> Result<Vec<Figure>, Failure> {
     on_a_plaza(path, console, async |cluster, _| {
         cluster.ready().await?;
-        let nodes: Vec<NodeUrl> =
-            cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
+        let nodes = cluster.urls();
         let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
         let crowd = |seed| Crowd { count: HONEST, rate: RATE, duration, seed, builds: false };
         console.note(&format!("{HONEST} honest players act alone"));

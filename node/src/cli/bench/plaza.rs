@@ -72,7 +72,7 @@ async fn under_load(
     count: u32,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
-    let nodes: Vec<NodeUrl> = cluster.processes().map(|(n, _)| cluster.ports(n).url()).collect();
+    let nodes = cluster.urls();
     let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
     let crowd = Crowd { count, rate: RATE, duration, seed: 1, builds: false };
     let (summary, turns) =

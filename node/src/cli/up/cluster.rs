@@ -22,7 +22,7 @@ use crate::{
         Failure,
         ports::{self, Ports},
     },
-    client_driver::{HttpError, http},
+    client_driver::{HttpError, NodeUrl, http},
     config::ENVIRONMENT_PREFIX,
 };
 
@@ -114,6 +114,11 @@ impl Cluster {
     /// Each server with the number of its process.
     pub(in crate::cli) fn processes(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.servers.iter().enumerate().map(|(index, server)| (index, server.pid))
+    }
+
+    /// Where each server answers.
+    pub(in crate::cli) fn urls(&self) -> Vec<NodeUrl> {
+        self.servers.iter().map(|server| server.ports.url()).collect()
     }
 
     /// Waits until every server is ready.
