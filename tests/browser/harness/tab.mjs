@@ -16,7 +16,12 @@ export const PICTURES = process.env.PICTURES ?? join(ROOT, 'target/browser');
 /** The page says that it is made, and hands itself out. */
 const LISTEN = () => {
   window.addEventListener('metatopia', (event) => {
-    /** @type {any} */ (globalThis).pageUnderTest = /** @type {CustomEvent} */ (event).detail;
+    const page = /** @type {CustomEvent} */ (event).detail;
+    /** @type {any} */ (globalThis).pageUnderTest = page;
+    // What it said in passing, for when a journey fails.
+    page.said = [];
+    const say = page.toasts.say.bind(page.toasts);
+    page.toasts.say = (/** @type {any[]} */ ...words) => page.said.push(words[0]) && say(...words);
   });
 };
 
@@ -118,7 +123,7 @@ export class Tab {
         return this.read(condition, argument);
       }, patience);
     } catch (error) {
-      const state = await this.read((page) => JSON.stringify([page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica]));
+      const state = await this.read((page) => JSON.stringify([page.said, page.client.status, page.client.me, { ...page.client.proof, headers: undefined }, page.client.replica]));
       throw new Error(`${/** @type {Error} */ (error).message}\n${state}\n${this.errors.join('\n')}`);
     }
   }
