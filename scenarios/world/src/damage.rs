@@ -7,8 +7,7 @@ use crate::chance::Dice;
 use crate::class::Class;
 
 /// Changes what is on a disk, well before the end of the log: a last record that is damaged looks
-/// like one that a crash tore, so that is a fault of another kind. Returns which
-/// file it did change.
+/// like one that a crash tore, so that is a fault of another kind. Returns which file it changed.
 pub(crate) fn harm(disk: &mut MemoryDisk, class: Class, place: u64) -> Option<FileName> {
     let mut files = disk.list(Folder::Log).ok()?;
     // What was put aside is never read.
