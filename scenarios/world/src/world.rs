@@ -3,7 +3,7 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-use metatopia_store::memory::MemoryDisk;
+use metatopia_store::memory::{MemoryDisk, Tail};
 use metatopia_types::Digest;
 
 use crate::agenda::Agenda;
@@ -210,6 +210,16 @@ impl<C: Cluster> World<C> {
     #[must_use]
     pub fn disk(&self, seat: usize) -> &MemoryDisk {
         &self.seats[seat].disk
+    }
+
+    /// What would be left of these files if the power failed now, on a disk with room and without
+    /// faults: a full disk is no reason not to read what is on it.
+    #[must_use]
+    pub fn salvaged(&self, seat: usize) -> MemoryDisk {
+        let mut disk = self.disk(seat).clone();
+        disk.limit_capacity(None);
+        disk.crash(Tail::Lost);
+        disk
     }
 
     /// The files of a server that does not run, to prepare or damage them.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metatopia_consensus::{JoinError, JoinPack, Trust};
 use metatopia_oracle::Law;
-use metatopia_store::memory::{MemoryDisk, Tail};
+use metatopia_store::memory::MemoryDisk;
 use metatopia_store::recover;
 use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 
@@ -136,8 +136,7 @@ impl Stage {
     /// # Errors
     /// What differs from what all servers have computed.
     pub fn read_again(&self, seat: usize) -> Result<(), String> {
-        let mut disk = self.world.disk(seat).clone();
-        disk.crash(Tail::Lost);
+        let mut disk = self.world.salvaged(seat);
         let now = self.world.clock(seat).read(self.world.now());
         let start = self.world.cluster.start_of(seat);
         let opened = Server::open(&self.setting, seat, &start, now, &mut disk)?;
@@ -235,8 +234,7 @@ impl Stage {
                 continue;
             }
             // Even if the power failed everywhere at this very moment.
-            let mut disk = self.world.disk(seat).clone();
-            disk.crash(Tail::Lost);
+            let mut disk = self.world.salvaged(seat);
             let log = recover(&mut disk, self.setting.sim)
                 .map_err(|e| e.to_string())
                 .and_then(|recovered| Log::read(&recovered.writer, &disk));

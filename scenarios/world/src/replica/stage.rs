@@ -10,7 +10,6 @@ use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
 use metatopia_replica::ClientId;
 use metatopia_replica::keeper::{Health, newest_state};
-use metatopia_store::memory::Tail;
 use metatopia_types::{Digest, Height};
 
 use super::account::{Account, check_person};
@@ -140,9 +139,7 @@ impl Stage {
     /// lets it apply all it has decided, and compares what it comes to. Nothing if the disk does not
     /// let a server start now.
     pub fn read_again(&mut self, seat: usize) {
-        let mut disk = self.world.disk(seat).clone();
-        disk.limit_capacity(None);
-        disk.crash(Tail::Lost);
+        let mut disk = self.world.salvaged(seat);
         let now = self.world.clock(seat).read(self.world.now());
         let start = Start { seat, life: u64::MAX, fresh: false };
         let came_to = Server::open(&self.setting, start, now, &mut disk).map(|opened| {
