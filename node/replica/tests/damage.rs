@@ -34,17 +34,9 @@ fn turn(height: u64) -> Turn {
         sim: sim(),
         engine: 1,
         height: Height(height),
-        previous: Default::default(),
         proposer: signer(0).public(),
-        round: Round(0),
         time: Millis(height),
-        acts: Default::default(),
-        act_count: 0,
-        blobs: Default::default(),
-        blob_count: 0,
-        root: Root::default(),
-        validators: Default::default(),
-        next_validators: Default::default(),
+        ..Header::default()
     };
     Turn { header, body: Body::default() }
 }

@@ -181,17 +181,9 @@ fn turn(height: u64) -> [Order; 2] {
         sim: opening().identity.sim,
         engine: 1,
         height: Height(height),
-        previous: Default::default(),
         proposer: PublicKey([1; 32]),
-        round: Round(0),
         time: Millis(height),
-        acts: Default::default(),
-        act_count: 0,
-        blobs: Default::default(),
-        blob_count: 0,
-        root: Root::default(),
-        validators: Default::default(),
-        next_validators: Default::default(),
+        ..Header::default()
     };
     let turn = Turn { header, body: Body::default() };
     let certificate = Certificate {
