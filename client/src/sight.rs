@@ -12,7 +12,7 @@ mod verdict;
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use metatopia_protocol::{FAR_TURNS_MAX, HAVE_MAX, TileName, TileUpdate, View};
-use metatopia_sim::{Tile, TileCopy, TileEntry};
+use metatopia_sim::{TILE_ENTRIES_MAX, Tile, TileCopy, TileEntry};
 use metatopia_types::{Emote, Height, Movement, ObjectId, Tick};
 
 pub use self::{
@@ -27,7 +27,7 @@ use self::{error::at_most, kept::Kept};
 pub const TILES_MAX: usize = HAVE_MAX;
 
 /// Entries of all copies together: the bodies of a full region.
-pub const ENTRIES_MAX: usize = 4_096;
+pub const ENTRIES_MAX: usize = TILE_ENTRIES_MAX;
 
 /// Bytes of the entries of all copies: as many entries of the greatest usual length.
 pub const ENTRIES_BYTES_MAX: usize = ENTRIES_MAX * 1_024;

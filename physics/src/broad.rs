@@ -13,6 +13,11 @@ pub(crate) const fn places(key: PairKey) -> (usize, usize) {
     ((key >> 32) as usize, (key & 0xFFFF_FFFF) as usize)
 }
 
+/// The key of two places.
+pub(crate) fn pair_key(a: u32, b: u32) -> PairKey {
+    (u64::from(a.min(b)) << 32) | u64::from(a.max(b))
+}
+
 /// A body's box with the axis to sweep along first.
 #[derive(Clone, Copy)]
 struct Entry {
@@ -30,7 +35,7 @@ struct Entry {
 /// further, and each is compared with those that begin before it ends.
 pub(crate) fn pairs(solids: &[Solid]) -> Vec<PairKey> {
     let extents: Vec<Extent> = solids.iter().map(Solid::extent).collect();
-    let along_x = spread(solids, |at| at.x) >= spread(solids, |at| at.y);
+    let along_x = sweeps_along_x(solids.iter().map(|solid| solid.position));
     let mut entries: Vec<Entry> =
         (0_u32..).zip(&extents).map(|(place, extent)| entry(place, extent, along_x)).collect();
     // Equal ends are kept in id order by the second part of the key, which is unique.
@@ -51,7 +56,7 @@ fn entry(place: u32, extent: &Extent, along_x: bool) -> Entry {
 
 fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
     let mut found = Vec::new();
-    let mut partners = vec![[0_u8; 3]; solids.len()];
+    let mut partners = vec![[0_u8; Concern::COUNT]; solids.len()];
     for (index, first) in entries.iter().enumerate() {
         for second in &entries[index + 1..] {
             if second.low > first.high {
@@ -63,13 +68,14 @@ fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
                 continue;
             }
             let (a, b) = (first.place.min(second.place), first.place.max(second.place));
-            let Some((place, concern)) = concern(a, b, solids) else {
+            let (one, other) = ((a, &solids[a as usize]), (b, &solids[b as usize]));
+            let Some((place, concern)) = concern(one, other) else {
                 continue;
             };
             let count = &mut partners[place as usize][concern as usize];
             if *count < PARTNERS_MAX {
                 *count += 1;
-                found.push((u64::from(a) << 32) | u64::from(b));
+                found.push(pair_key(a, b));
             }
         }
     }
@@ -78,18 +84,25 @@ fn sweep(entries: &[Entry], solids: &[Solid]) -> Vec<PairKey> {
 
 /// Why a body is looked at with another one.
 #[derive(Clone, Copy)]
-enum Concern {
+pub(crate) enum Concern {
     Wall,
     Mover,
     Sensor,
 }
 
-/// Which of two bodies a pair counts for, and as what; nothing if the two kinds do not concern each
-/// other. A sensor notices whatever moves and is no sensor; others meet if one can be pushed. Of
-/// two that can, the pair counts for the smaller: there is little room around it for others of its
-/// size.
-fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
-    let (first, second) = (&solids[a as usize], &solids[b as usize]);
+impl Concern {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 3;
+}
+
+/// Which of two bodies, the one with the lower place first, a pair counts for, and as what; nothing
+/// if the two kinds do not concern each other. A sensor notices whatever moves and is no sensor;
+/// others meet if one can be pushed. Of two that can, the pair counts for the smaller: there is
+/// little room around it for others of its size.
+pub(crate) fn concern(
+    (a, first): (u32, &Solid),
+    (b, second): (u32, &Solid),
+) -> Option<(u32, Concern)> {
     if first.sensor || second.sensor {
         let (sensor, place, other) =
             if first.sensor { (first, b, second) } else { (second, a, first) };
@@ -107,9 +120,16 @@ fn concern(a: u32, b: u32, solids: &[Solid]) -> Option<(u32, Concern)> {
     }
 }
 
-/// How far the centres are spread along an axis: the sum of the distances from their mean.
-fn spread(solids: &[Solid], axis: impl Fn(Vector) -> Q20) -> i64 {
-    let sum: i64 = solids.iter().map(|solid| i64::from(axis(solid.position).0)).sum();
-    let mean = sum / (solids.len() as i64).max(1);
-    solids.iter().map(|solid| (i64::from(axis(solid.position).0) - mean).abs()).sum()
+/// Whether bodies with these centres are swept along the x axis: if they are spread further along
+/// it, or as far.
+pub(crate) fn sweeps_along_x(centers: impl Iterator<Item = Vector> + Clone) -> bool {
+    spread(centers.clone().map(|at| at.x)) >= spread(centers.map(|at| at.y))
+}
+
+/// How far coordinates are spread: the sum of their distances from their mean.
+fn spread(coordinates: impl Iterator<Item = Q20> + Clone) -> i64 {
+    let bits = coordinates.map(|at| i64::from(at.0));
+    let (sum, count) = bits.clone().fold((0, 0), |(sum, count), at| (sum + at, count + 1));
+    let mean = sum / count.max(1);
+    bits.map(|at| (at - mean).abs()).sum()
 }

@@ -66,8 +66,10 @@
 
 mod body;
 mod broad;
+mod cast;
 mod contact;
 mod fixed;
+mod grid;
 pub mod limits;
 mod matter;
 mod motion;
@@ -91,8 +93,8 @@ pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use query::Near;
 pub use region::{
-    Aspect, ImpulseError, InsertError, Missing, MotionError, Region, ReshapeError, RevertError,
-    VelocityError,
+    Aspect, Changes, ImpulseError, InsertError, Missing, MotionError, Region, ReshapeError,
+    RevertError, VelocityError,
 };
 pub use restore::RestoreError;
 pub use shape::{Shape, SizeError};

@@ -10,7 +10,7 @@ pub const STEPS_PER_SECOND: u32 = 60;
 pub const SUBSTEPS: u32 = 4;
 
 /// Bodies of one region.
-pub const BODIES_MAX: usize = 4_096;
+pub const BODIES_MAX: usize = 16_384;
 
 /// Pairs that one moving body is looked at in because of walls, as many because of moving bodies of
 /// its size or larger, and as many because of sensors.

@@ -4,8 +4,10 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
+use crate::fixed::{Q20, Vector};
 use crate::limits::NEARBY_MAX;
 use crate::region::Region;
+use crate::solid::Extent;
 
 /// A body near a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,12 @@ impl Region {
     #[must_use]
     pub fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<Near> {
         let mut found: Vec<(u64, ObjectId)> = Vec::new();
-        if let Ok(radius) = u64::try_from(radius.to_bits()) {
+        if let Ok(bits) = u64::try_from(radius.to_bits()) {
             // In units of 2^-20 m, and no longer than the region's diagonal.
-            let radius = (radius >> 12).min(1 << 32);
-            let reach = radius.saturating_mul(radius);
-            let distances = self.bodies().iter().map(|body| (squared(body, center), body.id()));
+            let length = (bits >> 12).min(1 << 32);
+            let reach = length.saturating_mul(length);
+            let near = self.around(center, radius);
+            let distances = near.map(|body| (squared(body, center), body.id()));
             found.extend(distances.filter(|(distance, _)| *distance <= reach));
         }
         found.sort_unstable();
@@ -41,8 +44,29 @@ impl Region {
     /// The bodies, in id order, that a point is inside of or on the outline of.
     #[must_use]
     pub fn at(&self, point: Vec2) -> Vec<ObjectId> {
-        let holds = self.bodies().iter().filter(|body| body.contains(point));
-        holds.map(Body::id).collect()
+        let holds = self.around(point, Fx::ZERO).filter(|body| body.contains(point));
+        let mut ids: Vec<ObjectId> = holds.map(Body::id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// All bodies that reach into the circle of this radius around a point, and some more that are
+    /// near it, in no order that means anything.
+    pub fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {
+        let corner = |way: Fx| {
+            let corner = Vec2::new(center.x.saturating_add(way), center.y.saturating_add(way));
+            // No body reaches this far out, so moving a corner in to here leaves none out.
+            Vector::clamped(corner, Q20::constant(Fx::from_int(2_047)))
+        };
+        let extent = Extent { low: corner(radius.saturating_neg()), high: corner(radius) };
+        self.grid.around(extent).filter_map(|id| self.body(id))
+    }
+
+    /// The bodies that reach at least so far from their position in some direction, and some that
+    /// reach less, in no order that means anything.
+    pub fn reaching(&self, reach: Fx) -> impl Iterator<Item = &Body> {
+        let reach = Q20::clamped(reach, Q20::ZERO, Q20::constant(Fx::from_int(2_047)));
+        self.grid.reaching(reach).filter_map(|id| self.body(id))
     }
 }
 

@@ -4,13 +4,15 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use crate::body::{Body, BodySpec, Pose};
+use crate::cast::{Cast, Ground};
 use crate::contact::Contact;
 use crate::fixed::{Q20, Vector, narrow, rounded};
+use crate::grid::{Grid, Square};
 use crate::limits::{BODIES_MAX, IMPULSE_MAX};
 use crate::matter::Matter;
 use crate::motion::Motion;
 use crate::shape::SizeError;
-use crate::step;
+use crate::step::step;
 use crate::touch::Touch;
 
 mod rework;
@@ -84,11 +86,43 @@ pub struct Region {
     bodies: Vec<Body>,
     /// The matter of each body, at its place.
     matters: Vec<Matter>,
+    /// What is known of each body, at its place.
+    notes: Vec<Note>,
+    pub(crate) grid: Grid,
     /// In id order.
     contacts: Vec<Contact>,
+    contacts_are_news: bool,
+    /// Bodies that are gone since the last step, and left contacts behind.
+    gone: Vec<ObjectId>,
     /// Known to change nothing in a step. Only ever set after a step that did just that, so it
     /// saves work and decides nothing.
     still: bool,
+    /// How many bodies the last step looked at.
+    looked_at: usize,
+}
+
+/// What is known of a body, so that not all bodies have to be asked.
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    /// It does not rest.
+    awake: bool,
+    /// It may have changed since somebody last asked.
+    news: bool,
+}
+
+impl Note {
+    fn of(body: &Body) -> Self {
+        Self { awake: !body.is_at_rest(), news: true }
+    }
+}
+
+/// What may have changed of a region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changes {
+    /// The bodies, in id order.
+    pub bodies: Vec<ObjectId>,
+    /// Whether any contact may have.
+    pub contacts: bool,
 }
 
 impl PartialEq for Region {
@@ -103,12 +137,32 @@ impl Region {
     /// An empty region.
     #[must_use]
     pub const fn new() -> Self {
-        Self { bodies: Vec::new(), matters: Vec::new(), contacts: Vec::new(), still: false }
+        Self {
+            bodies: Vec::new(),
+            matters: Vec::new(),
+            notes: Vec::new(),
+            grid: Grid::new(),
+            contacts: Vec::new(),
+            contacts_are_news: false,
+            gone: Vec::new(),
+            still: false,
+            looked_at: 0,
+        }
     }
 
     /// A region of known state, which the caller has checked.
     pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
-        Self { matters: bodies.iter().map(Matter::of).collect(), bodies, contacts, still: false }
+        let matters: Vec<Matter> = bodies.iter().map(Matter::of).collect();
+        let notes = bodies.iter().map(Note::of).collect();
+        let mut grid = Grid::new();
+        for (body, matter) in bodies.iter().zip(&matters) {
+            grid.put(Square::of(body.position, matter.outer_radius), body.id);
+        }
+        let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
+        let gone = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
+        let gone = gone.collect();
+        let (still, contacts_are_news, looked_at) = (false, true, 0);
+        Self { bodies, matters, notes, grid, contacts, contacts_are_news, gone, still, looked_at }
     }
 
     /// All bodies, in id order: with [`contacts`](Self::contacts) the complete state.
@@ -135,19 +189,63 @@ impl Region {
         self.still
     }
 
+    /// How many bodies the last step looked at: all work of a step is in proportion to it.
+    #[must_use]
+    pub const fn looked_at(&self) -> usize {
+        self.looked_at
+    }
+
+    /// What may have changed since the last call; at first, everything.
+    pub fn take_changes(&mut self) -> Changes {
+        let noted = self.bodies.iter().zip(&mut self.notes);
+        let news =
+            noted.filter_map(|(body, note)| core::mem::take(&mut note.news).then_some(body.id));
+        let contacts = core::mem::take(&mut self.contacts_are_news);
+        Changes { bodies: news.collect(), contacts }
+    }
+
+    /// Counts everything as changed.
+    pub fn touch_all(&mut self) {
+        self.notes.iter_mut().for_each(|note| note.news = true);
+        self.contacts_are_news = true;
+    }
+
     /// One step of a 60th of a second. Returns the beginnings of touches, then the ends, each in
-    /// id order.
+    /// id order. A step that panics has changed nothing.
     pub fn step(&mut self) -> Vec<Touch> {
         if self.still {
+            self.looked_at = 0;
             return Vec::new();
         }
-        let at_rest = self.bodies.iter().all(Body::is_at_rest);
-        let before = if at_rest { self.contacts.clone() } else { Vec::new() };
-        let touches = step::step(&mut self.bodies, &self.matters, &mut self.contacts);
+        self.step_of(|ground| ground.few().unwrap_or_else(|| ground.everybody()))
+    }
+
+    /// A step in which those take part who are cast.
+    pub(crate) fn step_of(&mut self, cast: impl FnOnce(&Ground<'_>) -> Cast) -> Vec<Touch> {
+        let awake = (0..).zip(&self.notes).filter(|(_, note)| note.awake);
+        let ground = Ground {
+            bodies: &self.bodies,
+            matters: &self.matters,
+            contacts: &self.contacts,
+            awake: awake.map(|(place, _)| place).collect(),
+            gone: &self.gone,
+            grid: &self.grid,
+        };
+        let at_rest = ground.awake.is_empty();
+        let stepped = step(&ground, cast(&ground));
+        self.looked_at = stepped.looked_at;
+        for (place, body) in stepped.bodies {
+            self.replace(place, body, None);
+        }
         // Bodies at rest stay as they are. If their contacts did as well, this state leads to
         // itself, and so it will until a command changes it.
-        self.still = at_rest && touches.is_empty() && before == self.contacts;
-        touches
+        self.still = at_rest && stepped.touches.is_empty() && stepped.contacts.is_none();
+        if let Some(contacts) = stepped.contacts {
+            self.contacts = contacts;
+            self.contacts_are_news = true;
+        }
+        self.gone.clear();
+        stepped.touches
     }
 
     /// Adds a body. All of the spec but the shape is rounded and moved into the limits.
@@ -162,9 +260,7 @@ impl Region {
             return Err(InsertError::Full);
         }
         let body = Body::new(id, spec)?;
-        self.matters.insert(place, Matter::of(&body));
-        self.bodies.insert(place, body);
-        self.still = false;
+        self.enter(place, body);
         Ok(())
     }
 
@@ -174,9 +270,13 @@ impl Region {
     /// [`Missing`].
     pub fn remove(&mut self, id: ObjectId) -> Result<Body, Missing> {
         let place = self.place(id).map_err(|_| Missing(id))?;
+        self.grid.take(self.square(place), id);
         let body = self.bodies.remove(place);
         self.matters.remove(place);
-        self.disturb(id);
+        self.notes.remove(place);
+        if self.disturb(id) {
+            self.gone.push(id);
+        }
         Ok(body)
     }
 
@@ -186,14 +286,7 @@ impl Region {
     /// # Errors
     /// [`Missing`].
     pub fn set_pose(&mut self, id: ObjectId, pose: Pose) -> Result<(), Missing> {
-        let body = self.body_mut(id)?;
-        let before = body.clone();
-        body.place(pose);
-        if *body != before {
-            body.slow_steps = 0;
-            self.disturb(id);
-        }
-        Ok(())
+        self.rework(id, |body| body.place(pose))
     }
 
     /// Sets a velocity in metres a second, rounded and shortened to the body's greatest speed.
@@ -226,7 +319,7 @@ impl Region {
     /// # Errors
     /// [`ImpulseError`].
     pub fn impulse(&mut self, id: ObjectId, impulse: Vec2) -> Result<(), ImpulseError> {
-        let body = self.body_mut(id)?;
+        let body = self.body(id).ok_or(Missing(id))?;
         if body.motion != Motion::Dynamic {
             return Err(ImpulseError::NotDynamic { id, motion: body.motion });
         }
@@ -241,20 +334,14 @@ impl Region {
     /// # Errors
     /// [`MotionError`]; nothing has changed then.
     pub fn set_motion(&mut self, id: ObjectId, motion: Motion) -> Result<(), MotionError> {
-        let place = self.place(id).map_err(|_| Missing(id))?;
-        let body = &mut self.bodies[place];
-        body.form.check(motion)?;
-        if body.motion == motion {
-            return Ok(());
-        }
-        body.motion = motion;
-        body.slow_steps = 0;
-        if motion == Motion::Static {
-            body.velocity = Vector::ZERO;
-            body.spin = Q20::ZERO;
-        }
-        self.matters[place] = Matter::of(body);
-        self.disturb(id);
+        self.body(id).ok_or(Missing(id))?.form.check(motion)?;
+        self.rework(id, |body| {
+            body.motion = motion;
+            if motion == Motion::Static {
+                body.velocity = Vector::ZERO;
+                body.spin = Q20::ZERO;
+            }
+        })?;
         Ok(())
     }
 
@@ -263,10 +350,33 @@ impl Region {
         self.bodies.binary_search_by_key(&id, |body| body.id)
     }
 
-    fn body_mut(&mut self, id: ObjectId) -> Result<&mut Body, Missing> {
-        match self.place(id) {
-            Ok(place) => Ok(&mut self.bodies[place]),
-            Err(_) => Err(Missing(id)),
+    /// The square that a body is in.
+    fn square(&self, place: usize) -> Square {
+        Square::of(self.bodies[place].position, self.matters[place].outer_radius)
+    }
+
+    /// Adds a body at its place.
+    fn enter(&mut self, place: usize, body: Body) {
+        let matter = Matter::of(&body);
+        self.grid.put(Square::of(body.position, matter.outer_radius), body.id);
+        self.matters.insert(place, matter);
+        self.notes.insert(place, Note::of(&body));
+        self.bodies.insert(place, body);
+        self.still = false;
+    }
+
+    /// Puts a body in the place of what it was.
+    fn replace(&mut self, place: usize, body: Body, matter: Option<Matter>) {
+        let before = self.square(place);
+        self.notes[place] = Note::of(&body);
+        self.bodies[place] = body;
+        if let Some(matter) = matter {
+            self.matters[place] = matter;
+        }
+        let (after, id) = (self.square(place), self.bodies[place].id);
+        if after != before {
+            self.grid.take(before, id);
+            self.grid.put(after, id);
         }
     }
 
@@ -281,26 +391,38 @@ impl Region {
 
     /// Gives a body a velocity and spin within its bounds. One that has them already sleeps on.
     fn go(&mut self, id: ObjectId, velocity: Vector, spin: Q20) -> Result<(), Missing> {
-        let body = self.body_mut(id)?;
+        let place = self.place(id).map_err(|_| Missing(id))?;
+        let body = &mut self.bodies[place];
         if (body.velocity, body.spin) != (velocity, spin) {
             (body.velocity, body.spin) = (velocity, spin);
-            body.slow_steps = 0;
-            self.still = false;
+            self.stir(place);
         }
         Ok(())
     }
 
-    /// Forgets the impulses of a body's contacts, which no longer fit, and stirs what it touches.
-    fn disturb(&mut self, id: ObjectId) {
+    /// Wakes a body.
+    fn stir(&mut self, place: usize) {
+        self.bodies[place].slow_steps = 0;
+        self.notes[place] = Note { awake: true, news: true };
         self.still = false;
-        let bodies = &mut self.bodies;
+    }
+
+    /// Forgets the impulses of a body's contacts, which no longer fit, and stirs what it touches.
+    /// Says whether it touches anything.
+    fn disturb(&mut self, id: ObjectId) -> bool {
+        self.still = false;
+        let mut stirred = Vec::new();
         for contact in self.contacts.iter_mut().filter(|contact| contact.involves(id)) {
             contact.marks = [None; 2];
-            let other = if contact.a == id { contact.b } else { contact.a };
-            if let Ok(place) = bodies.binary_search_by_key(&other, |body| body.id) {
-                bodies[place].slow_steps = 0;
+            stirred.push(if contact.a == id { contact.b } else { contact.a });
+        }
+        self.contacts_are_news |= !stirred.is_empty();
+        for other in &stirred {
+            if let Ok(place) = self.place(*other) {
+                self.stir(place);
             }
         }
+        !stirred.is_empty()
     }
 }
 

@@ -67,6 +67,17 @@ pub(crate) struct Extent {
     pub(crate) high: Vector,
 }
 
+impl Extent {
+    /// Whether the two have a point in common.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        let meet = |low: Q20, high: Q20, other_low: Q20, other_high: Q20| {
+            low <= other_high && other_low <= high
+        };
+        meet(self.low.x, self.high.x, other.low.x, other.high.x)
+            && meet(self.low.y, self.high.y, other.low.y, other.high.y)
+    }
+}
+
 impl Solid {
     pub(crate) fn new(body: &Body, matter: &Matter) -> (Self, Going) {
         let roam = |speed: Q20| match body.motion {

@@ -191,11 +191,14 @@ impl Leaves {
         self.outcomes(state);
         self.scripts(state);
         self.people(state);
-        self.objects(state);
-        self.contacts(state);
+        let changes = state.region.take_changes();
+        self.objects(state, changes.bodies);
+        if changes.contacts {
+            self.contacts(state);
+        }
         self.settle();
         let hashes = self.tree.values().map(|(_, hash)| *hash).collect();
-        self.nodes = Arc::new(merkle::Tree::of(hashes));
+        self.nodes = Arc::new(self.nodes.followed_by(hashes));
         self.root()
     }
 
@@ -287,14 +290,14 @@ impl Leaves {
     }
 
     /// Objects whose own fields were touched, and those whose bodies changed.
-    fn objects(&mut self, state: &mut State) {
+    fn objects(&mut self, state: &mut State, bodies: Vec<ObjectId>) {
         let touched = state.objects.take_touched();
         let mut moved = touched.clone();
-        for body in state.region.bodies() {
-            if self.placed.get(&body.id()).is_none_or(|(_, before)| before != body) {
-                moved.insert(body.id());
-            }
-        }
+        let differs = |id: &ObjectId| {
+            let before = self.placed.get(id).map(|(_, before)| before);
+            before != state.region.body(*id)
+        };
+        moved.extend(bodies.into_iter().filter(differs));
         self.changed.clear();
         for id in moved {
             let now = state.objects.get(&id).zip(state.region.body(id));
@@ -343,20 +346,19 @@ impl Leaves {
     }
 
     fn contacts(&mut self, state: &State) {
-        let now = state.region.contacts();
-        if self.touching == now {
-            return;
-        }
         let key = |(a, b): (ObjectId, ObjectId)| joined(&[&object_key(a), &object_key(b)]);
-        let pairs: BTreeSet<(ObjectId, ObjectId)> = now.iter().map(Contact::pair).collect();
-        for gone in core::mem::take(&mut self.touching) {
-            if !pairs.contains(&gone.pair()) {
+        // Both lists are in order.
+        let mut before = self.touching.iter().peekable();
+        let now = state.region.contacts();
+        for contact in now {
+            while let Some(gone) = before.next_if(|old| old.pair() < contact.pair()) {
                 self.contacts.take(key(gone.pair()));
             }
+            if before.next_if(|old| old.pair() == contact.pair()) != Some(contact) {
+                self.contacts.put(key(contact.pair()), wire::encode(contact));
+            }
         }
-        for contact in now {
-            self.contacts.put(key(contact.pair()), wire::encode(contact));
-        }
+        before.for_each(|gone| self.contacts.take(key(gone.pair())));
         self.touching = now.to_vec();
     }
 
@@ -370,7 +372,9 @@ impl Leaves {
         hashed += settle(tree, PACKAGES, &mut self.packages);
         hashed += settle(tree, CONTACTS, &mut self.contacts);
         self.tiles.retain(|tile, shelf| {
-            hashed += settle(tree, &tile_shelf(*tile), shelf);
+            if !shelf.is_settled() {
+                hashed += settle(tree, &tile_shelf(*tile), shelf);
+            }
             !shelf.is_empty()
         });
         self.hashed_bytes = self.hashed_bytes.saturating_add(hashed);

@@ -57,7 +57,7 @@ pub const GAS_PER_SCRIPT_TICK: u64 = 5_000;
 /// Ticks between two pushes of one player.
 pub const PUSH_TICKS_MIN: u64 = 15;
 
-/// Avatars that appear in one turn: 64 searches for a free place among 4,096 bodies take some
+/// Avatars that appear in one turn: 64 searches for a free place among 16,384 bodies take some
 /// milliseconds.
 pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 
@@ -65,7 +65,7 @@ pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 /// kilobyte, are a quarter of a leaf.
 pub const DEEDS_MAX: usize = 16;
 
-/// Deeds of builders in one turn: 128 bodies that are put into a list of 4,096 take some
+/// Deeds of builders in one turn: 128 bodies that are put into a list of 16,384 take some
 /// milliseconds.
 pub const BUILDS_PER_TURN_MAX: u32 = 128;
 

@@ -111,6 +111,11 @@ impl<const N: usize> Shelf<N> {
         self.entries.is_empty()
     }
 
+    /// Has nothing changed since it was settled?
+    pub(crate) fn is_settled(&self) -> bool {
+        self.touched.is_empty()
+    }
+
     /// Cuts and hashes again whatever a change since the last call can have moved. Gives the leaves
     /// that are gone, and those that were hashed, by their prefixes.
     pub(crate) fn settle(&mut self) -> BTreeMap<Digits, Option<LeafDigest>> {

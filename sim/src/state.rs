@@ -243,6 +243,7 @@ impl State {
         self.players.touch_all();
         self.histories.touch_all();
         self.objects.touch_all();
+        self.region.touch_all();
         self.scripts.touch_all();
         self.owners.touch_all();
         self.windows_touched = self.windows.lanes().collect();

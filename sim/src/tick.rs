@@ -83,24 +83,14 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     leaving
 }
 
-/// The region's step as a transaction: one that panics leaves all bodies where they are, on every
-/// server alike.
+/// The region's step, which is a transaction: one that panics leaves all bodies where they are, on
+/// every server alike.
 fn step(state: &mut State) -> Vec<Touch> {
-    let mut region = state.region.clone();
-    let stepped = catch_unwind(AssertUnwindSafe(|| {
-        let touches = region.step();
-        (region, touches)
-    }));
-    match stepped {
-        Ok((region, touches)) => {
-            state.region = region;
-            touches
-        }
-        Err(_) => {
-            state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
-            Vec::new()
-        }
-    }
+    let region = &mut state.region;
+    catch_unwind(AssertUnwindSafe(|| region.step())).unwrap_or_else(|_| {
+        state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
+        Vec::new()
+    })
 }
 
 /// Routes what happened to the inboxes of the scripts that handle it.

@@ -33,8 +33,9 @@ const _: () = assert!(
     "kind, name, text, scripts and body of any object fit, with two keys and the lengths"
 );
 
-/// Bytes of all entries of one copy, each counted as it came.
-pub const TILE_BYTES_MAX: usize = 4 * 1_024 * 1_024;
+/// Bytes of all entries of one copy, each counted as it came: as many of the longest that a world
+/// makes.
+pub const TILE_BYTES_MAX: usize = TILE_ENTRIES_MAX * 1_024;
 
 /// Why a copy does not take what a peer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -64,8 +64,14 @@ impl World {
             Shape::Circle { radius } => radius,
             Shape::Rect { half } => half.length(),
         };
-        let all = self.state.region.bodies().iter();
-        all.map(move |body| (body.id(), body.position(), of(body)))
-            .filter(move |(.., own)| *own >= reach)
+        let mut large: Vec<_> = self
+            .state
+            .region
+            .reaching(reach)
+            .map(|body| (body.id(), body.position(), of(body)))
+            .filter(|(.., own)| *own >= reach)
+            .collect();
+        large.sort_unstable_by_key(|(id, ..)| *id);
+        large.into_iter()
     }
 }

@@ -8,7 +8,7 @@ import { decode } from '../wire/postcard.js';
 import { ENTRY_BYTES_MAX, entry as entrySchema } from '../wire/state.js';
 
 /** Entries of all copies together: the bodies of a full region. */
-const ENTRIES_MAX = 4_096;
+const ENTRIES_MAX = 16_384;
 
 /**
  * @typedef {object} Entry

@@ -5,6 +5,7 @@ mod crowd;
 mod figure;
 mod hostile;
 mod join;
+mod large;
 mod machine;
 mod onlooker;
 mod past;
@@ -51,9 +52,12 @@ pub(super) enum BenchCommand {
         bound.\nA build without --release measures itself, not Metatopia. The hostile clients run \
         on this machine too: with few cores they take the servers' time.")]
     Hostile(HostileArgs),
-    /// Let a follower join a world as large as worlds may be, and measure how long it takes and what
-    /// it holds.
-    #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
+    /// Let a follower join a large world with a long past, and measure how long it takes, what it
+    /// holds, and what a turn of such a world costs.
+    #[command(after_help = "Examples:\n  \
+        metatopia bench join                               10,000 objects, 100,000 turns\n  \
+        metatopia bench join --objects 15000 --turns 1000\n\n\
+        Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
     Join(JoinArgs),
     /// Kill a server, have the others go on without it, start it again, and measure how long it takes
@@ -79,7 +83,7 @@ pub(super) struct AbsenceArgs {
 #[derive(Debug, Args)]
 pub(super) struct JoinArgs {
     /// Objects in the world, besides those of the plaza.
-    #[arg(long, default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(0..=4_000))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=15_000))]
     objects: u32,
     /// Turns that the servers have behind them; they are made, not waited for.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]

@@ -51,7 +51,7 @@ impl Region {
     /// # Errors
     /// [`Missing`].
     pub fn set_position(&mut self, id: ObjectId, position: Vec2) -> Result<(), Missing> {
-        let facing = self.body_mut(id)?.facing;
+        let facing = self.body(id).ok_or(Missing(id))?.facing;
         self.rework(id, |body| {
             let pose = Pose { position, ..body.pose() };
             body.place(pose);
@@ -100,22 +100,23 @@ impl Region {
             return Err(InsertError::Full);
         }
         check(body).map_err(InsertError::Field)?;
-        let body = Body { slow_steps: 0, ..body.clone() };
-        self.matters.insert(place, Matter::of(&body));
-        self.bodies.insert(place, body);
-        self.still = false;
+        self.enter(place, Body { slow_steps: 0, ..body.clone() });
         Ok(())
     }
 
     /// Changes a body, and stirs it and what it touched if it is another one then.
-    fn rework(&mut self, id: ObjectId, change: impl FnOnce(&mut Body)) -> Result<(), Missing> {
+    pub(super) fn rework(
+        &mut self,
+        id: ObjectId,
+        change: impl FnOnce(&mut Body),
+    ) -> Result<(), Missing> {
         let place = self.place(id).map_err(|_| Missing(id))?;
-        let body = &mut self.bodies[place];
-        let before = body.clone();
-        change(body);
-        if *body != before {
+        let mut body = self.bodies[place].clone();
+        change(&mut body);
+        if body != self.bodies[place] {
             body.slow_steps = 0;
-            self.matters[place] = Matter::of(body);
+            let matter = Matter::of(&body);
+            self.replace(place, body, Some(matter));
             self.disturb(id);
         }
         Ok(())

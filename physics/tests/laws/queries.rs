@@ -1,7 +1,7 @@
 //! What can be asked.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_physics::{BodySpec, Pose, Region, limits};
+use metatopia_physics::{BodySpec, Pose, Region, Shape, limits};
 use metatopia_types::ObjectId;
 
 use crate::scenes::{at, circle, cm, fixed, moving, put, rect};
@@ -91,4 +91,50 @@ fn a_point_is_in_the_bodies_that_cover_it() {
     assert_eq!(ids(at(-50, 20)), [1, 3]);
     assert_eq!(ids(at(101, -101)), [] as [u64; 0]);
     assert_eq!(ids(Vec2::new(Fx::MAX, Fx::MIN)), [] as [u64; 0]);
+}
+
+#[test]
+fn bodies_of_all_sizes_are_found_from_wherever_they_reach() {
+    let sizes = [7, 50, 100, 101, 300, 900, 1_600, 6_000, 25_600];
+    let mut dice = Stream::new(&[8; 32], "physics.queries.sizes", &[]);
+    let mut region = Region::new();
+    for id in 0..900 {
+        let size = sizes[dice.below(sizes.len() as u64) as usize];
+        let mut side = || dice.below(200_001) as i64 - 100_000;
+        let place = at(side(), side());
+        let shape = if id % 2 == 0 { circle(size) } else { rect(size, 7) };
+        put(&mut region, id, fixed(shape, place));
+    }
+    for id in 0..300 {
+        let mut side = || dice.below(200_001) as i64 - 100_000;
+        let moved = Pose { position: at(side(), side()), angle: Angle::EIGHTH };
+        region.set_pose(ObjectId(id * 3), moved).expect("it is there");
+    }
+    for id in 0..50 {
+        region.remove(ObjectId(id * 7)).expect("it is there");
+    }
+
+    for n in 0..200 {
+        let mut side = || dice.below(220_001) as i64 - 110_000;
+        let point = at(side(), side());
+        let covers = region.bodies().iter().filter(|body| body.contains(point));
+        let covers: Vec<ObjectId> = covers.map(|body| body.id()).collect();
+        assert_eq!(region.at(point), covers, "point {n}");
+        let near = region.bodies().iter().filter(|body| {
+            let way = body.position().saturating_sub(point);
+            way.length() <= Fx::from_int(150)
+        });
+        let found = region.nearby(point, Fx::from_int(150), 256);
+        assert_eq!(found.len(), near.count(), "point {n}");
+    }
+    let reach = |least: i64| region.reaching(cm(least)).map(|body| body.id());
+    let far: Vec<ObjectId> = reach(5_000).collect();
+    for body in region.bodies() {
+        let large = match body.shape() {
+            Shape::Circle { radius } => radius >= cm(5_000),
+            Shape::Rect { half } => half.x >= cm(5_000),
+        };
+        assert!(!large || far.contains(&body.id()), "{} is left out", body.id());
+    }
+    assert!(far.len() < 400 && reach(99_999).count() == 0);
 }

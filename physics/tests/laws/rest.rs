@@ -1,7 +1,7 @@
 //! How bodies come to rest, and stay there.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Pose, Region};
+use metatopia_physics::{BodySpec, Changes, Pose, Region, limits};
 use metatopia_types::ObjectId;
 
 use crate::scenes::{at, body, circle, cm, moving, put, rect, run, yard};
@@ -137,4 +137,64 @@ fn a_hit_wakes_what_rests_against_each_other() {
     for id in 1..=5 {
         assert!(body(&region, id).velocity().x > cm(20), "{id} stands");
     }
+}
+
+#[test]
+fn a_step_looks_at_what_moves_and_what_that_may_move_and_at_nothing_else() {
+    const ROW: u64 = 100;
+    let mut region = Region::new();
+    for n in 0..10_000_u64 {
+        let place = at((n % ROW) as i64 * 200 - 9_900, (n / ROW) as i64 * 200 - 9_900);
+        put(&mut region, n, moving(rect(40, 40), place));
+    }
+    for n in 0..10 {
+        put(&mut region, 10_000 + n, moving(circle(50), at(n as i64 * 100, 11_000)));
+    }
+    while !region.is_still() {
+        region.step();
+    }
+    region.step();
+    assert_eq!(region.looked_at(), 0, "nothing moves");
+
+    region.set_velocity(ObjectId(5_050), at(50, 0)).expect("dynamic");
+    region.step();
+    assert_eq!(region.looked_at(), 1, "it has two metres to itself");
+
+    region.set_velocity(ObjectId(5_050), Vec2::ZERO).expect("dynamic");
+    region.set_spin(ObjectId(10_000), cm(10)).expect("dynamic");
+    region.step();
+    let chain = limits::SUBSTEPS as usize + 1;
+    assert_eq!(region.looked_at(), 1 + chain, "a push passes one body in each substep");
+
+    for id in 0..200 {
+        region.set_velocity(ObjectId(id * 49), at(0, 100)).expect("dynamic");
+    }
+    region.step();
+    let looked_at = region.looked_at();
+    assert!((200..=200 + 1 + chain).contains(&looked_at), "{looked_at} for 200 that move");
+}
+
+#[test]
+fn changes_are_told_once_and_only_of_what_may_have_changed() {
+    let mut region = Region::new();
+    for id in 1..=50 {
+        put(&mut region, id, moving(circle(25), at(id as i64 * 100, 0)));
+    }
+    assert_eq!(region.take_changes().bodies.len(), 50);
+    while !region.is_still() {
+        region.step();
+    }
+    region.take_changes();
+    region.step();
+    assert_eq!(region.take_changes(), Changes { bodies: Vec::new(), contacts: false });
+
+    region.set_velocity(ObjectId(7), at(300, 0)).expect("dynamic");
+    region.step();
+    assert_eq!(region.take_changes().bodies, [ObjectId(7)]);
+    run(&mut region, 15);
+    let changes = region.take_changes();
+    assert_eq!(changes, Changes { bodies: vec![ObjectId(7), ObjectId(8)], contacts: true });
+
+    region.touch_all();
+    assert_eq!(region.take_changes().bodies.len(), 50);
 }

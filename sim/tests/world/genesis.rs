@@ -113,8 +113,8 @@ fn parameters_have_ranges() {
     assert!(error.to_string().starts_with("avatar.radius is 0, outside of 0.1"), "{error}");
     let error = fault(|builder| builder.genesis.parameters.gas.tick = 24_999);
     assert_eq!(error.to_string(), "gas.tick is 24999, outside of 25000 to 1073741824");
-    let error = fault(|builder| builder.genesis.parameters.objects_max = 4_097);
-    assert_eq!(error.to_string(), "objects_max is 4097, outside of 1 to 4096");
+    let error = fault(|builder| builder.genesis.parameters.objects_max = 16_385);
+    assert_eq!(error.to_string(), "objects_max is 16385, outside of 1 to 16384");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod building;
 mod genesis;
 mod hands;
+mod large;
 mod leaves;
 mod order;
 mod servers;

@@ -159,17 +159,28 @@ impl Tree {
     /// The tree over leaf hashes, in order.
     #[must_use]
     pub fn of(leaves: Vec<Digest>) -> Self {
-        let mut levels = Vec::new();
+        Self::default().followed_by(leaves)
+    }
+
+    /// The tree over another list of leaf hashes. Nodes over what is the same, at the same place, are
+    /// not hashed again.
+    #[must_use]
+    pub fn followed_by(&self, leaves: Vec<Digest>) -> Self {
+        let mut levels: Vec<Vec<Digest>> = Vec::with_capacity(self.levels.len());
         let mut level = leaves;
+        let mut known = self.levels.iter();
+        let mut before = known.next();
         while level.len() > 1 {
-            let above = level
-                .chunks(2)
-                .map(|pair| match pair {
-                    [left, right] => node(left, right),
-                    lone => lone[0],
-                })
-                .collect();
+            let over = known.next();
+            let parent = |(place, pair): (usize, &[Digest])| {
+                let [left, right] = pair else { return pair[0] };
+                let same = before.and_then(|before| before.chunks(2).nth(place)) == Some(pair);
+                let old = over.filter(|_| same).and_then(|over| over.get(place));
+                old.copied().unwrap_or_else(|| node(left, right))
+            };
+            let above = level.chunks(2).enumerate().map(parent).collect();
             levels.push(core::mem::replace(&mut level, above));
+            before = over;
         }
         levels.push(level);
         Self { levels }

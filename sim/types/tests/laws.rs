@@ -73,6 +73,30 @@ proptest! {
     }
 
     #[test]
+    fn a_tree_that_follows_another_is_the_one_made_anew(
+        counts in prop::collection::vec(1_usize..40, 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>()), 0..6),
+    ) {
+        let mut tree = merkle::Tree::default();
+        for count in counts {
+            let mut leaves: Vec<Digest> =
+                (0..count).map(|n| merkle::leaf(&n.to_le_bytes())).collect();
+            for (at, value) in &changes {
+                tree = tree.followed_by(leaves.clone());
+                prop_assert_eq!(tree.root(), merkle::root(&leaves));
+                let at = at.index(leaves.len());
+                leaves[at] = merkle::leaf(&value.to_le_bytes());
+                if value % 3 == 0 {
+                    leaves.remove(at);
+                }
+            }
+            tree = tree.followed_by(leaves.clone());
+            prop_assert_eq!(&tree, &merkle::Tree::of(leaves.clone()));
+            prop_assert_eq!(tree.root(), merkle::root(&leaves));
+        }
+    }
+
+    #[test]
     fn a_joint_proof_shows_its_leaves_at_their_places_and_nothing_else(
         count in 1_u32..70, chosen in prop::collection::btree_set(0_u32..70, 1..12),
         at in any::<prop::sample::Index>(), flip in 0_usize..256,

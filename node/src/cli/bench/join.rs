@@ -8,18 +8,15 @@ use std::{
     time::Duration,
 };
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_replica::SNAPSHOT_TURNS;
-use metatopia_sim::ObjectSpec;
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
 
 use super::{
     figure::{Bound, Figure},
+    large::{self, crate_at, with_room},
     past,
     process::resident_mb,
-    thousand::object,
 };
 use crate::{
     cli::{
@@ -33,9 +30,6 @@ use crate::{
     },
     client_driver::NodeUrl,
 };
-
-/// Objects in a row; rows are so far apart that nothing touches.
-const ROW: u32 = 64;
 
 /// The longest that the servers may take to make a snapshot.
 const SNAPSHOT: Duration = Duration::from_secs(120);
@@ -72,10 +66,12 @@ pub(super) async fn measure(
     console: Console,
 ) -> Result<Vec<Figure>, Failure> {
     let plaza = path.join("world");
+    console.note("the sim alone, with as many objects");
+    let alone = tokio::task::spawn_blocking(move || large::measure(objects)).await;
+    let alone = alone.map_err(|error| Failure::failed(error.to_string()))?;
     let world = World::open_or_create_with(&plaza, SERVERS, |genesis| {
-        let room = genesis.parameters.objects_max as usize;
-        let room = room.saturating_sub(genesis.objects.len());
-        genesis.objects.extend((0..objects).take(room).map(crate_at));
+        with_room(genesis, objects);
+        genesis.objects.extend((0..objects).map(crate_at));
     })?;
     console.note(&format!("writing {turns} turns of history"));
     let world =
@@ -98,7 +94,8 @@ pub(super) async fn measure(
         let own = resident_mb(follower.0.id());
         let tenths = |mb: Option<u64>| mb.map(|mb| mb * 10);
         let share = own.zip(server).map(|(own, server)| own * 1_000 / server.max(1));
-        Ok(vec![
+        let mut figures = vec![
+            Figure::new("objects, besides those of the plaza", objects.into(), "", Bound::None),
             Figure::tenths(
                 "join a large world",
                 Some((following.seconds * 10.0) as u64),
@@ -109,23 +106,15 @@ pub(super) async fn measure(
             Figure::new("fetched", following.fetched_bytes / 1_024, "KiB", Bound::None),
             Figure::tenths("memory of a server", tenths(server), "MB", Bound::None),
             Figure::tenths("memory of the follower", share, "% of a server", Bound::AtMost(200)),
-        ])
+        ];
+        figures.extend(alone);
+        Ok(figures)
     }
     .await;
     let stopped = cluster.stop().await;
     let figures = figures?;
     stopped?;
     Ok(figures)
-}
-
-/// Something that lies on the ground, off the plaza.
-fn crate_at(n: u32) -> ObjectSpec {
-    let at = |n: u32, from: i32| {
-        Fx::from_int(i32::try_from(2 * n).expect("a small grid").saturating_add(from))
-    };
-    let place = Vec2::new(at(n % ROW, -64), at(n / ROW, 200));
-    let half = Vec2::new(Fx::HALF, Fx::HALF);
-    object("crate", BodySpec::new(Shape::Rect { half }, Motion::Dynamic, place))
 }
 
 async fn until(url: &NodeUrl, height: u64) -> Result<(), Failure> {

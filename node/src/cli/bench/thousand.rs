@@ -111,20 +111,25 @@ fn genesis(server: PublicKey) -> Genesis {
     for object in objects.iter_mut().step_by(SCRIPTED as usize) {
         object.scripts = vec![ScriptSpec { package: package.id(), state: State::default() }];
     }
-    let far = GROUND + 1;
-    objects.extend([(0, far), (0, -far), (far, 0), (-far, 0)].map(wall));
+    objects.extend(walls().map(wall));
     let mut parameters = Parameters::default();
     // Enough that no script waits for its budget.
     parameters.gas.tick = 1 << 24;
     parameters.gas.owner_refill = 1 << 24;
     parameters.gas.owner_capacity = 1 << 30;
+    let packages = BTreeMap::from([(package.id(), package.encode())]);
+    Genesis { parameters, packages, ..bare(server, objects) }
+}
+
+/// A world of these objects and nothing else.
+pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     Genesis {
         name: "bench".to_owned(),
         engine: ENGINE,
-        parameters,
+        parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server, Contact::default())]),
-        packages: BTreeMap::from([(package.id(), package.encode())]),
+        packages: BTreeMap::new(),
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
@@ -147,7 +152,7 @@ pub(super) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
 }
 
 /// On a grid of 3 m, each with a velocity of its own that nothing ever damps.
-fn thing(n: u32) -> ObjectSpec {
+pub(super) fn thing(n: u32) -> ObjectSpec {
     let mut dice = Stream::new(&[1; 32], "metatopia bench v1", &[u64::from(n)]);
     let at = |n: u32| Fx::from_int(i32::try_from(n * 3).expect("a small grid") - 48);
     let shape = match n % 2 {
@@ -163,7 +168,13 @@ fn thing(n: u32) -> ObjectSpec {
     object("thing", body)
 }
 
-fn wall((x, y): (i32, i32)) -> ObjectSpec {
+/// Where the walls around all things are.
+pub(super) const fn walls() -> [(i32, i32); 4] {
+    const FAR: i32 = GROUND + 1;
+    [(0, FAR), (0, -FAR), (FAR, 0), (-FAR, 0)]
+}
+
+pub(super) fn wall((x, y): (i32, i32)) -> ObjectSpec {
     let long = |across: i32| Fx::from_int(if across == 0 { GROUND + 2 } else { 1 });
     let shape = Shape::Rect { half: Vec2::new(long(x), long(y)) };
     let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
@@ -173,7 +184,7 @@ fn wall((x, y): (i32, i32)) -> ObjectSpec {
 }
 
 /// The next turn, without acts. What its header claims of roots and sets, nobody judges here.
-fn empty_turn(world: &World, server: PublicKey) -> Turn {
+pub(super) fn empty_turn(world: &World, server: PublicKey) -> Turn {
     let height = world.height().plus(1);
     let body = Body::default();
     let header = Header {
