@@ -67,12 +67,14 @@ pub const LEAVES_MAX: u32 = 1 << 20;
 pub const OUTCOME_TURNS: u64 = 64;
 
 /// A proposer that missed its turn is passed over for 64, 128, .. 2,048 heights.
+/// Those whose time ends first are asked earlier, if not f + 1 others lead.
 pub const DEMOTION_HEIGHTS_FIRST: u64 = 64;
 /// Doublings of a demotion, so that a server that came back is asked again within two minutes.
 pub const DEMOTION_STRIKES_MAX: u8 = 6;
 
 /// A validator that missed its turn to propose so often in a row, each time it was asked again, is
-/// absent: with the demotions between, that is after 450 heights or more, 23 s at 20 turns a second.
+/// absent: with the demotions between, that is after 450 heights or more, 23 s at 20 turns a second,
+/// unless nearly everybody missed its turn.
 pub const ABSENT_STRIKES: u8 = 4;
 
 /// Ticks of simulated time in a second.

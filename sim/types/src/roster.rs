@@ -204,12 +204,28 @@ impl Roster {
             }
         }
         self.demotions.remove(&header.proposer);
-        let at = header.height.plus(limits::SET_LAG);
-        let set =
-            set_of(&self.members, |key| self.demotions.get(key).is_none_or(|d| d.until <= at))
-                .expect("changes keep the members a set");
+        let latest = self.latest_to_lead(header.height.plus(limits::SET_LAG));
+        let set = set_of(&self.members, |key| self.passed_over_until(key) <= latest)
+            .expect("changes keep the members a set");
         self.upcoming.rotate_left(1);
         self.upcoming[limits::SET_LAG as usize - 1] = set;
+    }
+
+    /// Leaders of this height are those that are passed over until then at most.
+    ///
+    /// It is the height itself, unless that leaves less than f + 1 of them, as after faults of
+    /// nearly everybody: up to f may be censors, and acts would wait until a demotion ends. Those
+    /// whose demotion ends first lead too then; whoever of them is still away is struck again,
+    /// ends later than the others, and so makes room for the next.
+    fn latest_to_lead(&self, height: Height) -> Height {
+        let mut ends: Vec<Height> =
+            self.members.keys().map(|key| self.passed_over_until(key)).collect();
+        ends.sort_unstable();
+        height.max(ends[(ends.len() - 1) / 3])
+    }
+
+    fn passed_over_until(&self, key: &PublicKey) -> Height {
+        self.demotions.get(key).map_or(Height(0), |demotion| demotion.until)
     }
 
     fn strike(&mut self, key: PublicKey) {
