@@ -93,6 +93,9 @@ pub struct LogIndex {
     /// Reading stops here: at the end, or before what a failed disk may not have.
     readable: Position,
     tip: Chain,
+    /// Where the last record begins, or the last segment if it has none.
+    last: Position,
+    guarded: Position,
     records: u64,
     last_tagged: Option<(u64, Position)>,
     controls: Controls,
@@ -108,6 +111,8 @@ impl LogIndex {
             end: start.position,
             readable: start.position,
             tip: start.before,
+            last: start.position,
+            guarded: start.position,
             records: 0,
             last_tagged: None,
             controls: Controls::default(),
@@ -128,6 +133,13 @@ impl LogIndex {
     #[must_use]
     pub fn end(&self) -> Position {
         self.end
+    }
+
+    /// Damage before this is never taken for a torn tail: the last record says that it had been
+    /// durable, and the one before leads to it; or the next segment does.
+    #[must_use]
+    pub fn guarded(&self) -> Position {
+        self.guarded
     }
 
     /// Where the first record that is kept begins.
@@ -203,6 +215,7 @@ impl LogIndex {
     }
 
     pub(crate) fn begin_segment(&mut self) {
+        (self.last, self.guarded) = (self.end, self.end);
         self.segments.push(Segment {
             position: self.end,
             before: self.tip,
@@ -216,6 +229,7 @@ impl LogIndex {
         if let Some(segment) = self.segments.pop() {
             self.checkpoints.retain(|checkpoint| checkpoint.position < segment.position);
             (self.end, self.readable) = (segment.position, segment.position);
+            (self.last, self.guarded) = (segment.position, segment.position);
             (self.tip, self.records) = (segment.before, segment.records);
             self.last_tagged = segment.last_tagged;
         }
@@ -268,6 +282,8 @@ impl LogIndex {
         if let Some(tag) = record.tag {
             self.last_tagged = Some((tag, self.end));
         }
+        self.guarded = self.guarded.max(record.durable_before().min(self.last));
+        self.last = self.end;
         self.end = self.end.plus(record.frame_bytes() as u64);
         self.readable = self.end;
         self.tip = record.chain;

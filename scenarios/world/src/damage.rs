@@ -1,23 +1,32 @@
 //! What the medium does to a log behind its server's back.
 
 use metatopia_store::memory::{MemoryDisk, SECTOR_BYTES};
-use metatopia_store::{FileKind, FileName, Folder, ReadDisk as _};
+use metatopia_store::{FileKind, FileName, Folder, ReadDisk as _, scan};
+use metatopia_types::SimId;
 
 use crate::chance::Dice;
 use crate::class::Class;
 
-/// Changes what is on a disk, well before the end of the log: a last record that is damaged looks
-/// like one that a crash tore, so that is a fault of another kind. Returns which file it changed.
-pub(crate) fn harm(disk: &mut MemoryDisk, class: Class, place: u64) -> Option<FileName> {
+/// Changes what is on a disk, where the rest of the log shows that it had been durable: what was
+/// written last looks like something that a crash tore when it is damaged, so that is a fault of
+/// another kind. Returns which file it changed.
+pub(crate) fn harm(
+    disk: &mut MemoryDisk,
+    sim: SimId,
+    class: Class,
+    place: u64,
+) -> Option<FileName> {
+    let index = scan(disk, sim).ok()?.index;
+    let (last, guarded) = index.locate(index.guarded())?;
     let mut files = disk.list(Folder::Log).ok()?;
     // What was put aside is never read.
     files.retain(|file| !matches!(file.kind, FileKind::Quarantined { .. }));
-    let count = u64::try_from(files.len()).unwrap_or(u64::MAX).max(1);
+    files.truncate(files.iter().position(|file| *file == last)? + 1);
+    let count = u64::try_from(files.len()).ok()?;
     let at = usize::try_from(place % count).unwrap_or(0);
     let file = files.get(at).copied()?;
     let old = disk.bytes(file)?.to_vec();
-    let last = at + 1 == files.len();
-    let end = if last { old.len() / 2 } else { old.len() };
+    let end = if file == last { usize::try_from(guarded).ok()? } else { old.len() };
     if end < 4 * SECTOR_BYTES {
         return None;
     }

@@ -83,6 +83,31 @@ fn every_flip_of_a_log_synced_in_groups_is_noticed() {
     every_flip_of_a_log_is_noticed(&[3, 3, 3, 2], 2);
 }
 
+/// Found by the simulated world: the only group of a new segment, damaged, is like one that a crash
+/// tore. So an index says how far nothing is.
+#[test]
+fn whatever_is_written_over_guarded_bytes_is_noticed() {
+    for groups in [vec![1; 11], vec![3, 3, 3, 2], vec![1, 4, 4, 3, 5], vec![4, 4, 1]] {
+        let whole = filled(&groups);
+        let index = scan(&whole, sim()).expect("undamaged").index;
+        let (last, guarded) = index.locate(index.guarded()).expect("there are records");
+        for (file, length) in segments(&whole) {
+            let end = if file == last { guarded } else { length } as usize;
+            for (width, from) in
+                [1, 16, 64, 128].into_iter().flat_map(|w| (0..end).map(move |f| (w, f)))
+            {
+                let mut bytes = whole.bytes(file).expect("it is there").to_vec();
+                bytes[from..end.min(from + width)].iter_mut().for_each(|byte| *byte ^= 0x5a);
+                let mut disk = whole.clone();
+                disk.replace(file, bytes);
+                let scanned = scan(&disk, sim());
+                assert!(scanned.is_err(), "{groups:?}: {width} bytes from {from} of {file}");
+            }
+        }
+        assert!(guarded <= places(&whole)[places(&whole).len() - 1].1, "the last may be torn");
+    }
+}
+
 #[test]
 fn a_flip_is_never_repaired_on_disk() {
     let whole = filled(&[1; 11]);

@@ -197,8 +197,8 @@ impl Run {
         let now = self.stage.world.now();
         self.stage.world.plan(now, Order::Kill(seat));
         self.run_until(now);
-        let disk = self.stage.world.disk_mut(seat);
-        let harmed = harm(disk, class, place).is_some();
+        let (sim, disk) = (self.stage.setting().sim, self.stage.world.disk_mut(seat));
+        let harmed = harm(disk, sim, class, place).is_some();
         if harmed {
             self.stage.world.note_fault(class);
             self.stage.world.cluster.may_halt = vec![seat];

@@ -197,7 +197,8 @@ impl Run {
         let now = self.stage.world.now();
         self.stage.world.plan(now, Order::Kill(seat));
         self.stage.run_until(now);
-        let harmed = harm(self.stage.world.disk_mut(seat), class, place);
+        let (sim, disk) = (self.stage.setting().sim, self.stage.world.disk_mut(seat));
+        let harmed = harm(disk, sim, class, place);
         if harmed.is_some() {
             self.stage.world.note_fault(class);
             self.stage.world.cluster.harmed.insert(seat);
