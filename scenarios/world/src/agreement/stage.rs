@@ -199,15 +199,30 @@ impl Stage {
         Ok(Start { base, state, fresh_key })
     }
 
-    /// The server in `seat` starts for the first time from what the furthest server proves; from
-    /// genesis while nobody can prove anything later. Returns after which height.
+    /// The newest state that an honest server proves.
+    fn newest_proved(&self) -> Option<(JoinPack, LedgerState)> {
+        (0..self.world.seats())
+            .filter(|seat| self.world.cluster.oracle.is_honest(*seat))
+            .filter_map(|seat| self.world.server(seat)?.serve_join())
+            .max_by_key(|(_, state)| state.height)
+    }
+
+    /// Is there anybody from whom a joiner learns where to start? Right after all have lost power
+    /// nobody proves a state, and who began at one has not the turns from genesis either.
+    #[must_use]
+    pub fn helps_joiners(&self) -> bool {
+        let from_genesis =
+            || self.world.cluster.starts.values().all(|start| start.base.height == Height(0));
+        self.leader().is_some() && (self.newest_proved().is_some() || from_genesis())
+    }
+
+    /// The server in `seat` starts for the first time from the newest state that is proved; from
+    /// genesis while nobody can prove any. Returns after which height.
     ///
     /// # Errors
     /// Why it does not believe it.
     pub fn join(&mut self, seat: usize, fresh_key: bool) -> Result<u64, JoinError> {
-        let leader = self.leader().expect("somebody runs");
-        let served = self.world.server(leader).and_then(Server::serve_join);
-        let start = match served {
+        let start = match self.newest_proved() {
             Some((pack, state)) => self.checked_start(&pack, state, fresh_key)?,
             None => self.world.cluster.genesis_start(fresh_key),
         };

@@ -123,7 +123,7 @@ impl Run {
     /// Starts those who wait for a proof, if somebody can give one.
     pub(super) fn join_some(&mut self) {
         for (seat, fresh_key) in std::mem::take(&mut self.joining) {
-            if self.stage.leader().is_none() || self.stage.join(seat, fresh_key).is_err() {
+            if !self.stage.helps_joiners() || self.stage.join(seat, fresh_key).is_err() {
                 self.joining.push((seat, fresh_key));
                 continue;
             }
