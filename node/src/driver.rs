@@ -163,6 +163,7 @@ impl Driver {
                         Input::Muted(!sound)
                     }
                     Some(Done::Synced(position)) => Input::Synced(position),
+                    Some(Done::Gap(gap)) => Input::Gap(gap),
                     Some(Done::Replaced(_) | Done::News(_)) => continue,
                     Some(Done::Loaded { reader, decisions, oldest }) => {
                         Input::Loaded { reader, decisions, oldest }
@@ -258,6 +259,7 @@ impl Driver {
                 Effect::Load { reader, from, count } => {
                     order(&self.orders, Order::Load { reader, from, count }).await?;
                 }
+                Effect::PutBack(turns) => order(&self.orders, Order::PutBack(turns)).await?,
                 Effect::Snapshot { height, root, bytes } => {
                     order(&self.orders, Order::Snapshot(Snapshot { height, root, bytes })).await?;
                 }

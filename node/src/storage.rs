@@ -30,6 +30,7 @@ pub fn start<D: Disk + Send + 'static>(
                 let _receiver_gone = done.blocking_send(what);
             }
         };
+        keeper.tell_all(&mut tell);
         let mut waiting = Vec::new();
         while let Some(first) = orders.blocking_recv() {
             waiting.push(first);
@@ -45,6 +46,9 @@ pub fn start<D: Disk + Send + 'static>(
 fn log(news: &News) {
     match news {
         News::Stored(height) => tracing::info!(%height, "snapshot stored"),
+        News::PutBack { first, last } => {
+            tracing::info!(%first, %last, "turns that were missing are put back");
+        }
         trouble => tracing::warn!("{trouble}"),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_types::{Act, Envelope, Evidence, Sign, Verify, limits};
+use metatopia_types::{Act, ActId, Envelope, Evidence, Sign, Verify, limits};
 
 use crate::{
     Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
@@ -48,6 +48,11 @@ impl Replica {
                 }
                 Stage::Admitted
             }
+            // It may be in a turn that is missing here.
+            Err(SubmitRefusal::Replayed(used)) if self.lacks_recent_turns() => {
+                let asker = Asker::Doubted(client, act, used);
+                return self.ask(asker, Question::Receipt { author, lane, seq });
+            }
             Err(why) => {
                 if why == SubmitRefusal::BadSignature {
                     self.sessions.forged(client);
@@ -75,6 +80,29 @@ impl Replica {
             self.sessions.send(client, Delivery::Reliable, &message);
         } else if height > self.applied_height() {
             self.owed.insert(act, client);
+        }
+    }
+
+    /// The receipt of an act whose number is used up, if it was that act that used it.
+    pub(crate) fn receipt_or_refusal(
+        &mut self,
+        client: ClientId,
+        act: ActId,
+        used: u64,
+        answer: Answer,
+    ) {
+        match answer {
+            Answer::Receipt(found) if found.act.id() == act => {
+                self.receipt_again(client, Answer::Receipt(found));
+            }
+            // With too much to do there is no answer, as in the other case.
+            Answer::Busy => {}
+            _ => {
+                let why = SubmitRefusal::Replayed(used);
+                let message = ServerMessage::Refused { act, why };
+                self.sessions.send(client, Delivery::Reliable, &message);
+                self.effects.push_back(Effect::Traced { act, stage: Stage::Refused(why) });
+            }
         }
     }
 

@@ -1,16 +1,23 @@
 //! Answers to questions: from memory, from the world, or from the log.
 
+use std::time::Duration;
+
 use metatopia_consensus::Decision;
 use metatopia_protocol::{Answer, Link, OrderEntry, Question, ReceiptAnswer, TURNS_PER_ANSWER_MAX};
 use metatopia_sim::{Received, describe};
-use metatopia_types::{Certificate, Header, Height, Receipt, ValidatorSet, limits, merkle};
+use metatopia_types::{Certificate, Header, Height, Now, Receipt, ValidatorSet, limits, merkle};
 
 use crate::{Asker, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
+
+/// A question for a receipt waits no longer for turns that are missing: those that clients may ask
+/// about are back in a few seconds, if anybody has them.
+pub(crate) const HELD_UP: Duration = Duration::from_secs(10);
 
 impl Replica {
     /// A question came: it waits if the world is away, and is answered otherwise.
     pub(crate) fn ask(&mut self, asker: Asker, question: Question) {
-        if self.questions.len() + self.loading.len() >= QUESTIONS_MAX {
+        let waiting = self.questions.len() + self.loading.len() + self.held.len();
+        if waiting >= QUESTIONS_MAX {
             return self.reply(asker, Answer::Busy);
         }
         self.questions.push_back((asker, question));
@@ -20,10 +27,33 @@ impl Replica {
         match asker {
             Asker::Client(client, id) => self.sessions.answer(client, id, answer),
             Asker::Again(client) => self.receipt_again(client, answer),
+            Asker::Doubted(client, act, seq) => self.receipt_or_refusal(client, act, seq, answer),
             Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
             Asker::Peer(peer, id) => {
                 let frame = PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
                 self.tell(Effect::ToPeer { to: Some(peer), frame });
+            }
+        }
+    }
+
+    /// Is a receipt asked for that this server does not know, but may before long: its act may be in a
+    /// turn that is being asked of others?
+    pub(crate) fn is_held_up(&self, question: &Question) -> bool {
+        let Question::Receipt { author, lane, seq } = question else {
+            return false;
+        };
+        self.lacks_recent_turns() && self.archive.place(*author, *lane, *seq).is_none()
+    }
+
+    /// Looks again at what was held up: turns may be back.
+    pub(crate) fn look_at_held(&mut self, now: Now) {
+        for (since, asker, question) in std::mem::take(&mut self.held) {
+            if !self.is_held_up(&question) {
+                self.questions.push_back((asker, question));
+            } else if now.monotonic >= since + HELD_UP {
+                self.reply(asker, Answer::Unknown);
+            } else {
+                self.held.push_back((since, asker, question));
             }
         }
     }

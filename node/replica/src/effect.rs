@@ -8,7 +8,7 @@ use metatopia_sim::World;
 use metatopia_types::{ActId, Contact, Height, Millis, Outcome, PublicKey, Root};
 
 use crate::{
-    Announcement, ClientId, Delivery, FetchNews, Guests, Replacement, Report, status::Status,
+    Announcement, ClientId, Delivery, FetchNews, Gap, Guests, Replacement, Report, status::Status,
 };
 
 /// Who wants decided turns read from the log.
@@ -29,6 +29,9 @@ pub enum Asker {
     Client(ClientId, u32),
     /// A client's session that sent an act again which was decided before: it wants the receipt.
     Again(ClientId),
+    /// A client's session that sent an act whose number, the last of its lane, is used up: if the act
+    /// itself was decided, it gets the receipt, and a refusal otherwise.
+    Doubted(ClientId, ActId, u64),
     /// The driver, for somebody who came by HTTP.
     Driver(u64),
     /// Another server, or a follower, and its number for the question.
@@ -129,6 +132,9 @@ pub enum Input {
         /// The oldest decided turn that the log holds: older ones were removed.
         oldest: Height,
     },
+    /// The log lacks these turns, or none that it should hold: when it is opened, and whenever that
+    /// changes; also after [`Effect::PutBack`], as it is then.
+    Gap(Option<Gap>),
     /// The node stops: tell the clients.
     Stop,
 }
@@ -211,6 +217,8 @@ pub enum Effect {
         /// At most so many.
         count: u32,
     },
+    /// Put turns back that the log lacks: the last of [`Input::Gap`], ascending.
+    PutBack(Vec<Decision>),
     /// Store a snapshot, and then let older ones go.
     Snapshot {
         /// After the turn of this height.

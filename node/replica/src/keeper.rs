@@ -8,6 +8,7 @@
 //! After each snapshot the log is marked, and what lies far below the older snapshot is removed,
 //! unless the server is an archive.
 
+mod filling;
 mod opening;
 mod order;
 mod reading;
@@ -27,7 +28,11 @@ pub use self::{
     order::{Done, Health, History, News, Order, Restart, StorageError},
     reading::read_back,
 };
-use crate::{RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS};
+use crate::{
+    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS,
+    start::at_once,
+    turns::{Gap, Kept},
+};
 
 /// The kind byte of agreement's records in the log; the only kind there is.
 pub const AGREEMENT: u8 = 1;
@@ -70,6 +75,9 @@ pub struct Keeper<D> {
     /// Orders that come after it.
     later: Vec<Order>,
     oldest: Height,
+    /// What is missing, and must that be told?
+    gap: Option<Gap>,
+    is_gap_due: bool,
     news: Vec<News>,
 }
 
@@ -87,9 +95,13 @@ impl<D: Disk> Keeper<D> {
             wanted: None,
             later: Vec::new(),
             oldest: Height(1),
+            gap: None,
+            is_gap_due: false,
             news: Vec::new(),
         };
         keeper.look_for_oldest();
+        keeper.check_patches();
+        keeper.look_for_gap();
         keeper
     }
 
@@ -106,6 +118,8 @@ impl<D: Disk> Keeper<D> {
             wanted: self.wanted,
             later: self.later,
             oldest: self.oldest,
+            gap: self.gap,
+            is_gap_due: self.is_gap_due,
             news: self.news,
         }
     }
@@ -159,6 +173,7 @@ impl<D: Disk> Keeper<D> {
                     tell(Done::Loaded { reader, decisions, oldest });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
+                Order::PutBack(turns) => self.put_back(&turns),
                 Order::Replace { snapshot, note } => {
                     let replaced = self.replace(&snapshot, note);
                     tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
@@ -168,10 +183,18 @@ impl<D: Disk> Keeper<D> {
             }
         }
         self.report(tell);
-        self.tell_news(tell);
+        self.tell_all(tell);
         if self.health != self.told {
             self.told.clone_from(&self.health);
             tell(Done::Health(self.health.clone()));
+        }
+    }
+
+    /// Tells what was found, above all when the log was opened.
+    pub fn tell_all(&mut self, tell: &mut dyn FnMut(Done)) {
+        self.tell_news(tell);
+        if std::mem::take(&mut self.is_gap_due) {
+            tell(Done::Gap(self.gap));
         }
     }
 
@@ -268,11 +291,15 @@ impl<D: Disk> Keeper<D> {
     }
 
     fn load(&mut self, from: Height, count: u32) -> Vec<Decision> {
-        let (found, unread) = match reading::load(&self.store, from, count) {
-            Ok((found, unread)) => (found, unread),
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        self.news.extend(unread.map(|error| News::Unread { from, error }));
+        let mut turns = Kept::of(&self.store).from(from);
+        let found = at_once(turns.by_ref(), count);
+        let (unread, patch) = (turns.unread(), turns.bad_patch());
+        drop(turns);
+        match (unread, patch) {
+            (Some(error @ ReadError::Damaged(_)), Some(patch)) => self.drop_patch(patch, error),
+            (Some(error), _) => self.news.push(News::Unread { from, error }),
+            (None, _) => {}
+        }
         found
     }
 
@@ -290,6 +317,8 @@ impl<D: Disk> Keeper<D> {
         });
         self.mark(keep);
         self.look_for_oldest();
+        self.forget_patches();
+        self.look_for_gap();
     }
 
     /// Goes on from a state that was fetched. What was to be reported to the replica before concerns
@@ -311,6 +340,9 @@ impl<D: Disk> Keeper<D> {
         if self.health != Health::Sound {
             return Err(ReplaceError::Unsound);
         }
+        self.look_for_gap();
+        // Another replica begins, and knows nothing.
+        self.is_gap_due = true;
         Ok(read_back(&self.store, snapshot.height)?)
     }
 

@@ -21,6 +21,7 @@
 mod acts;
 mod answers;
 mod archive;
+mod backfill;
 mod controls;
 mod effect;
 mod entrances;
@@ -40,8 +41,10 @@ mod sessions;
 mod start;
 mod status;
 mod telling;
+mod turns;
 pub mod views;
 
+pub use backfill::{FILL_BYTES_MAX, FILL_TURNS_MAX};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use effect::{Asker, Effect, Input, Reader, Stage};
@@ -66,3 +69,4 @@ pub use start::{
     recall_from, records_after,
 };
 pub use status::{Status, Waiting};
+pub use turns::{Gap, Kept, Turns, decode_patch, encode_patch};

@@ -16,9 +16,9 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, Waiting, archive::Archive, controls::Controls,
-    ledger::Ledger, mempool::Origin, mending::Mending, offers::Offers, outbox::Outbox,
-    rescue::Rescue, sessions::Demand, views::Views,
+    SessionEffect, Sessions, Stage, Status, Waiting, answers::HELD_UP, archive::Archive,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, mending::Mending,
+    offers::Offers, outbox::Outbox, rescue::Rescue, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -92,6 +92,8 @@ pub struct Replica {
     pub(crate) owed: BTreeMap<ActId, ClientId>,
     pub(crate) questions: VecDeque<(Asker, Question)>,
     pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
+    /// Questions that wait for turns that are missing, and since when.
+    pub(crate) held: VecDeque<(Duration, Asker, Question)>,
     pub(crate) next_load: u64,
     pub(crate) peers: BTreeSet<PublicKey>,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
@@ -108,6 +110,7 @@ pub struct Replica {
     pub(crate) halted: bool,
     pub(crate) mending: Mending,
     pub(crate) rescue: Rescue,
+    pub(crate) backfill: Backfill,
     pub(crate) controls: Controls,
     pub(crate) effects: VecDeque<Effect>,
 }
@@ -167,6 +170,7 @@ impl Replica {
             Input::Loaded { reader: Reader::Mending, decisions, .. } => {
                 self.loaded_again(now, decisions)
             }
+            Input::Gap(gap) => self.gap_is(now, gap),
             Input::Stop => self.sessions.end_all(),
         }
         self.settle(now);
@@ -181,7 +185,9 @@ impl Replica {
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let agreement = self.agreement.deadline().filter(|_| self.rescue.adrift.is_none());
-        agreement.into_iter().chain(self.fetch_deadline()).min()
+        let held = self.held.front().map(|(since, ..)| *since + HELD_UP);
+        let others = [self.fetch_deadline(), self.fill_deadline(), held];
+        agreement.into_iter().chain(others.into_iter().flatten()).min()
     }
 
     /// A digest of what this replica knows, for traces.
@@ -201,7 +207,7 @@ impl Replica {
     pub fn waiting(&self) -> Waiting {
         Waiting {
             act_bytes: self.ledger.mempool.bytes(),
-            questions: self.questions.len() + self.loading.len(),
+            questions: self.questions.len() + self.loading.len() + self.held.len(),
             sessions: self.sessions.len(),
         }
     }
@@ -254,10 +260,16 @@ impl Replica {
         while let Some(effect) = self.agreement.poll() {
             self.agreement_effect(now, effect);
         }
+        self.fill(now);
+        self.look_at_held(now);
         // Questions first: on a server that lags, the next turn is there already.
         if self.world.is_some() {
             while let Some((asker, question)) = self.questions.pop_front() {
-                self.answer(asker, question);
+                if self.is_held_up(&question) {
+                    self.held.push_back((now.monotonic, asker, question));
+                } else {
+                    self.answer(asker, question);
+                }
             }
         }
         self.mend(now);

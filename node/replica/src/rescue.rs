@@ -20,6 +20,7 @@ use metatopia_types::{Height, Now, PublicKey};
 
 use crate::{
     ClientId, Effect, PeerMessage, Replica, STALL,
+    backfill::FILLING,
     fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress},
 };
 
@@ -43,10 +44,11 @@ const HOLD: Duration = Duration::from_secs(10);
 /// Between two looks at how far the others are.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What the numbers of our own questions have that no others do: this bit, and in the bits after it
-/// the number of the fetch, so that late answers are not taken for those of the next.
-const OWN: u32 = 1 << 31;
-const FETCHES: u32 = 0x7f;
+/// What the numbers of our own questions have that no others do: this bit, and, unless they are about
+/// [turns that are missing](FILLING), in the bits after it the number of the fetch, so that late
+/// answers are not taken for those of the next.
+pub(crate) const OWN: u32 = 1 << 31;
+const FETCHES: u32 = 0x3f;
 const TOKEN_BITS: u32 = 24;
 const TOKENS: u32 = (1 << TOKEN_BITS) - 1;
 
@@ -174,6 +176,12 @@ impl Replica {
         under_way.or(ready).or(waits)
     }
 
+    /// Is a state on its way to take the place of this server's own?
+    pub(crate) const fn is_being_replaced(&self) -> bool {
+        let Rescue { adrift, fetch, ready, over, .. } = &self.rescue;
+        adrift.is_some() || fetch.is_some() || ready.is_some() || *over
+    }
+
     /// Was it started without a state, and has it none yet?
     #[must_use]
     pub const fn is_adrift(&self) -> bool {
@@ -222,6 +230,10 @@ impl Replica {
     ) -> Option<Box<Answer>> {
         if id & OWN == 0 {
             return Some(answer);
+        }
+        if id & FILLING != 0 {
+            self.turns_came(now, from, id & !(OWN | FILLING), *answer);
+            return None;
         }
         let ours = self.rescue.id(id) == id;
         if let Some((_, fetch)) = self.rescue.fetch.as_mut().filter(|_| ours) {

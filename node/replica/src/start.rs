@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
-    controls::Controls, ledger::Ledger, mending::Mending, offers::Offers, outbox::Outbox,
-    rescue::Rescue, views::Views,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mending::Mending, offers::Offers,
+    outbox::Outbox, rescue::Rescue, views::Views,
 };
 
 /// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
@@ -133,13 +133,18 @@ pub fn find_decisions(
     from: Height,
     count: u32,
 ) -> Vec<Decision> {
+    at_once(decisions(records, from), count)
+}
+
+/// As many of these as are read at once.
+pub(crate) fn at_once(decisions: impl Iterator<Item = Decision>, count: u32) -> Vec<Decision> {
     let mut bytes = 0_usize;
     let fits = |decision: &Decision| {
         let before = bytes;
         bytes = bytes.saturating_add(wire::length(decision.turn.as_ref()));
         before <= LOADED_BYTES_MAX
     };
-    decisions(records, from).take(count as usize).take_while(fits).collect()
+    decisions.take(count as usize).take_while(fits).collect()
 }
 
 /// How far before its decision a turn's bytes may be in the log: an early proposal of the height
@@ -180,8 +185,8 @@ pub enum RecordsError {
 
 /// The payloads of the log's records from a little before the decision of `height` on; all of them
 /// when that is one of the first heights, or when the log does not know the one before. If its last
-/// decision is of an earlier height still, from there on: a server went on from a state that it
-/// fetched.
+/// decision before it is of an earlier height still, from there on: a server went on from a state that
+/// it fetched.
 ///
 /// # Errors
 /// When the place cannot be found.
@@ -191,6 +196,9 @@ pub fn payloads_after<'a>(
     height: Height,
 ) -> Result<impl Iterator<Item = Result<Vec<u8>, ReadError>> + 'a, ReadError> {
     let before = height.minus(RECORDS_BACK_HEIGHTS + 1).filter(|before| before.0 >= 1);
+    // If the log leaves that one out, the last before it.
+    let around = |before: Height| index.gaps().find(|gap| (gap.0..=gap.1).contains(&before.0));
+    let before = before.map(|before| around(before).map_or(before, |gap| Height(gap.0 - 1)));
     let start = match (before, index.last_tagged()) {
         (Some(before), Some((last, position))) if last < before.0 => Some(position),
         (Some(before), _) => index.find(disk, before.0)?.map(|record| record.position),
@@ -287,6 +295,7 @@ impl Replica {
             owed: BTreeMap::new(),
             questions: VecDeque::new(),
             loading: BTreeMap::new(),
+            held: VecDeque::new(),
             next_load: 0,
             peers: BTreeSet::new(),
             contacts: BTreeMap::new(),
@@ -301,6 +310,7 @@ impl Replica {
             halted: false,
             mending,
             rescue,
+            backfill: Backfill::default(),
             controls: Controls::default(),
             effects: VecDeque::new(),
         };
@@ -310,7 +320,7 @@ impl Replica {
 }
 
 /// What became of the acts of a turn, if the world remembers.
-fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
+pub(crate) fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
     let leaf = world.leaf(&World::outcomes_key(height));
     let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
     let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();

@@ -258,7 +258,7 @@ fn every_bit_and_every_cut_of_the_other_files_is_noticed() {
             FileKind::Blob(_) => get_blob(disk, blob).is_ok(),
             FileKind::Identity => read_identity(disk).is_ok(),
             FileKind::Mark => survey(disk, sim()).expect("a good disk").fault.is_none(),
-            FileKind::Segment(_) | FileKind::Quarantined { .. } => false,
+            FileKind::Segment(_) | FileKind::Quarantined { .. } | FileKind::Patch { .. } => false,
         };
         if matches!(file.kind, FileKind::Segment(_)) {
             continue;

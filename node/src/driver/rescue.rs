@@ -29,7 +29,8 @@ impl Driver {
                 Done::Health(health) => {
                     memory.disk = (health != Health::Sound).then_some(health);
                 }
-                Done::Synced(_) | Done::Loaded { .. } | Done::News(_) => {}
+                // What is missing with that state comes after the answer.
+                Done::Synced(_) | Done::Loaded { .. } | Done::Gap(_) | Done::News(_) => {}
             }
         };
         storage::log_unread(unread.as_ref());

@@ -9,7 +9,7 @@ use metatopia_types::{BlobId, Height, Root};
 pub enum Folder {
     /// The data directory itself: holds [`FileName::IDENTITY`].
     Top,
-    /// Segments of the log.
+    /// Segments of the log, and what was put back into it.
     Log,
     /// Snapshots of the state.
     Snapshots,
@@ -58,6 +58,13 @@ pub enum FileKind {
         segment: u64,
         /// The first free number from 0 on.
         copy: u32,
+    },
+    /// Records that the log lacks, put back: those of all tags from `from` to `to`.
+    Patch {
+        /// The first tag.
+        from: u64,
+        /// The last.
+        to: u64,
     },
     /// The state after a height, with its root.
     Snapshot(Height, Root),
@@ -108,7 +115,10 @@ impl FileName {
     pub const fn folder(self) -> Folder {
         match self.kind {
             FileKind::Identity => Folder::Top,
-            FileKind::Mark | FileKind::Segment(_) | FileKind::Quarantined { .. } => Folder::Log,
+            FileKind::Mark
+            | FileKind::Segment(_)
+            | FileKind::Quarantined { .. }
+            | FileKind::Patch { .. } => Folder::Log,
             FileKind::Snapshot(..) => Folder::Snapshots,
             FileKind::Blob(_) => Folder::Blobs,
         }
@@ -137,6 +147,7 @@ impl FileName {
             FileKind::Quarantined { segment, copy } => {
                 format!("{mark}quarantined-{segment:010}-{copy}")
             }
+            FileKind::Patch { from, to } => format!("{mark}patch-{from}-{to}"),
             FileKind::Snapshot(height, root) => format!("{mark}snapshot-{height}-{root}"),
             FileKind::Blob(id) => format!("{mark}blob-{id}"),
         }
@@ -147,14 +158,18 @@ fn parse_kind(folder: Folder, name: &str) -> Option<FileKind> {
     match folder {
         Folder::Top => (name == "identity").then_some(FileKind::Identity),
         Folder::Log if name == "mark" => Some(FileKind::Mark),
-        Folder::Log => match name.strip_prefix("quarantined-") {
-            Some(rest) => {
+        Folder::Log => {
+            if let Some(rest) = name.strip_prefix("quarantined-") {
                 let (segment, copy) = rest.split_once('-')?;
                 let (segment, copy) = (segment.parse().ok()?, copy.parse().ok()?);
-                Some(FileKind::Quarantined { segment, copy })
+                return Some(FileKind::Quarantined { segment, copy });
             }
-            None => parse_after("segment-", name).map(FileKind::Segment),
-        },
+            if let Some(rest) = name.strip_prefix("patch-") {
+                let (from, to) = rest.split_once('-')?;
+                return Some(FileKind::Patch { from: from.parse().ok()?, to: to.parse().ok()? });
+            }
+            parse_after("segment-", name).map(FileKind::Segment)
+        }
         Folder::Snapshots => {
             let (height, root) = name.strip_prefix("snapshot-")?.split_once('-')?;
             let height = height.parse().ok()?;
@@ -193,6 +208,8 @@ mod tests {
             FileKind::Mark,
             FileKind::Quarantined { segment: 3, copy: 0 },
             FileKind::Quarantined { segment: u64::MAX, copy: u32::MAX },
+            FileKind::Patch { from: 0, to: u64::MAX },
+            FileKind::Patch { from: 601, to: 1_200 },
             FileKind::Snapshot(Height(600), Root(digest)),
             FileKind::Blob(BlobId(digest)),
         ];
@@ -215,6 +232,9 @@ mod tests {
             "temporary-temporary-segment-0000000003",
             "quarantined-0000000003",
             "quarantined-0000000003-01",
+            "patch-601",
+            "patch-0601-1200",
+            "patch-+601-1200",
             "mark-",
             "",
         ];

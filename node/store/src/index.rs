@@ -78,8 +78,17 @@ struct Segment {
     last_tagged: Option<(u64, Position)>,
 }
 
-/// Where records are: an entry of 32 bytes per [`INDEX_STRIDE_BYTES`] of log, and 88 bytes per
-/// segment.
+/// Tags that were left out between two records. 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gap {
+    first: u64,
+    last: u64,
+    /// Where the tagged record after them begins.
+    position: Position,
+}
+
+/// Where records are: an entry of 32 bytes per [`INDEX_STRIDE_BYTES`] of log, 88 bytes per
+/// segment, and 24 per gap between tags.
 ///
 /// Reading starts at an entry and follows the hash chain, so every record that is read back has
 /// been verified, however old it is.
@@ -89,6 +98,7 @@ pub struct LogIndex {
     first: u64,
     segments: Vec<Segment>,
     checkpoints: Vec<Checkpoint>,
+    gaps: Vec<Gap>,
     end: Position,
     /// Reading stops here: at the end, or before what a failed disk may not have.
     readable: Position,
@@ -108,6 +118,7 @@ impl LogIndex {
             first: start.segment,
             segments: Vec::new(),
             checkpoints: Vec::new(),
+            gaps: Vec::new(),
             end: start.position,
             readable: start.position,
             tip: start.before,
@@ -183,10 +194,17 @@ impl LogIndex {
         self.last_tagged
     }
 
+    /// The tags that were left out between those of two records, ascending: first and last.
+    pub fn gaps(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        self.gaps.iter().map(|gap| (gap.first, gap.last))
+    }
+
     /// Bytes of memory that the entries take.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        size_of_val(self.segments.as_slice()) + size_of_val(self.checkpoints.as_slice())
+        size_of_val(self.segments.as_slice())
+            + size_of_val(self.checkpoints.as_slice())
+            + size_of_val(self.gaps.as_slice())
     }
 
     /// The segment that holds `position`, and the position's offset in that file. A position where
@@ -228,6 +246,7 @@ impl LogIndex {
     pub(crate) fn forget_last(&mut self) {
         if let Some(segment) = self.segments.pop() {
             self.checkpoints.retain(|checkpoint| checkpoint.position < segment.position);
+            self.gaps.retain(|gap| gap.position < segment.position);
             (self.end, self.readable) = (segment.position, segment.position);
             (self.last, self.guarded) = (segment.position, segment.position);
             (self.tip, self.records) = (segment.before, segment.records);
@@ -251,6 +270,10 @@ impl LogIndex {
     pub(crate) fn forget_before(&mut self, start: Start) {
         self.segments.retain(|segment| segment.position >= start.position);
         self.checkpoints.retain(|checkpoint| checkpoint.position >= start.position);
+        // A log that begins with that segment knows of no tag before its first one.
+        let begins = self.segments.first().and_then(|segment| segment.last_tagged);
+        let begins = begins.map_or(0, |(tag, _)| tag.saturating_add(1));
+        self.gaps.retain(|gap| gap.first > begins);
         self.first = start.segment;
         let gone = self.segments.first().map_or(0, |segment| segment.records);
         self.records -= gone;
@@ -280,6 +303,11 @@ impl LogIndex {
             });
         }
         if let Some(tag) = record.tag {
+            if let Some(first) = self.last_tagged.map(|(last, _)| last + 1)
+                && first < tag
+            {
+                self.gaps.push(Gap { first, last: tag - 1, position: self.end });
+            }
             self.last_tagged = Some((tag, self.end));
         }
         self.guarded = self.guarded.max(record.durable_before().min(self.last));

@@ -22,6 +22,10 @@
 //! record that was damaged cannot be told from one that was torn, nor bytes taken out from an end
 //! that was never written. [`quarantine()`] makes a damaged log one that can be opened again.
 //!
+//! What a log lost that way others may have kept. [`Store::put_patch`] puts it back: beside the
+//! segments, by tag, in files of its own that never change, since nothing can be put between the
+//! records of a hash chain.
+//!
 //! ```
 //! use metatopia_store::{Identity, Opening, Store, memory::{MemoryDisk, Tail}};
 //! use metatopia_types::{Digest, PublicKey, SimId};
@@ -46,6 +50,7 @@
 
 mod blobs;
 mod chain;
+mod content;
 mod controls;
 mod damage;
 mod disk;
@@ -56,6 +61,7 @@ mod index;
 pub mod limits;
 mod mark;
 pub mod memory;
+mod patches;
 mod position;
 mod quarantine;
 mod reader;
@@ -75,6 +81,7 @@ pub use disk::{Cause, Disk, DiskError, Operation, Place, ReadDisk};
 pub use file_name::{FileKind, FileName, Folder};
 pub use identity::{IDENTITY_VERSION, Identity, IdentityError, claim_identity, read_identity};
 pub use index::{LogIndex, ReadError, Record, Records};
+pub use patches::{PATCH_VERSION, Patch, PatchError, Patches, load_patch};
 pub use position::Position;
 pub use quarantine::{Quarantine, quarantine};
 #[cfg(feature = "controls")]

@@ -27,3 +27,6 @@ pub const SNAPSHOTS_KEPT: usize = 2;
 /// Bytes that may be hashed in the search for records after a bad one, see
 /// [`scan`](crate::scan()). Past it the damage counts as damage, never as a torn tail.
 pub const SEARCH_BYTES_MAX: u64 = 64 << 20;
+
+/// Longest content of a patch. It is held in memory once while it is written or loaded.
+pub const PATCH_BYTES_MAX: u64 = 8 << 20;

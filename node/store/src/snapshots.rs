@@ -6,22 +6,25 @@
 use metatopia_types::{Height, Root};
 
 use crate::{
-    Cause, Damage, Damaged, Disk, DiskError, FileKind, FileName, Folder, ReadDisk,
-    disk::{ReadWholeError, read_whole},
+    Cause, Damaged, Disk, DiskError, FileKind, FileName, Folder, ReadDisk,
+    content::{CONTENT_FIELD_BYTES, ContentFile},
     limits::{SNAPSHOT_BYTES_MAX, SNAPSHOTS_KEPT},
-    sealed::{Seal, SealError},
+    sealed::{Seal, SealedFileError},
 };
 
 /// The version of snapshot files this program writes, and the only one it loads.
 pub const SNAPSHOT_VERSION: u32 = 1;
 
-const SEAL: Seal = Seal {
-    mark: b"mtopsnap",
-    version: SNAPSHOT_VERSION,
-    context: "metatopia snapshot header v1",
-    field_bytes: 8 + 32 + 8 + 32,
+const FILE: ContentFile = ContentFile {
+    seal: Seal {
+        mark: b"mtopsnap",
+        version: SNAPSHOT_VERSION,
+        context: "metatopia snapshot header v1",
+        field_bytes: 8 + 32 + CONTENT_FIELD_BYTES,
+    },
+    context: "metatopia snapshot content v1",
+    bytes_max: SNAPSHOT_BYTES_MAX,
 };
-const CONTENT: &str = "metatopia snapshot content v1";
 
 /// A snapshot as it was put.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,25 +60,29 @@ pub enum SnapshotError {
     TooLong(u64),
 }
 
-const CONTENT_BYTES_AT: usize = 40;
-const CONTENT_HASH_AT: usize = 48;
+fn holds(height: Height, root: Root) -> Vec<u8> {
+    [&height.0.to_le_bytes(), root.bytes().as_slice()].concat()
+}
 
-fn header(height: Height, root: Root, content: &[u8]) -> Vec<u8> {
-    SEAL.close(&[
-        &height.0.to_le_bytes(),
-        root.bytes(),
-        &(content.len() as u64).to_le_bytes(),
-        &blake3::derive_key(CONTENT, content),
-    ])
+fn loaded(
+    height: Height,
+    root: Root,
+    content: Result<Vec<u8>, SealedFileError>,
+) -> Result<Snapshot, SnapshotError> {
+    let file = FileName::new(FileKind::Snapshot(height, root));
+    match content {
+        Ok(bytes) => Ok(Snapshot { height, root, bytes }),
+        Err(SealedFileError::Disk(error)) => Err(error.into()),
+        Err(SealedFileError::Damaged(damaged)) => Err(damaged.into()),
+        Err(SealedFileError::Version(found)) => Err(SnapshotError::Version { file, found }),
+    }
 }
 
 impl Snapshot {
     /// The file that it is kept in, whole, also for other places than a data directory.
     #[must_use]
     pub fn to_file(&self) -> Vec<u8> {
-        let mut file = header(self.height, self.root, &self.bytes);
-        file.extend_from_slice(&self.bytes);
-        file
+        FILE.close(&holds(self.height, self.root), &self.bytes)
     }
 
     /// Reads such a file. It must be the one of this height and root.
@@ -83,7 +90,8 @@ impl Snapshot {
     /// # Errors
     /// See [`SnapshotError`].
     pub fn from_file(height: Height, root: Root, bytes: Vec<u8>) -> Result<Self, SnapshotError> {
-        open_file(height, root, bytes)
+        let file = FileName::new(FileKind::Snapshot(height, root));
+        loaded(height, root, FILE.open(file, &holds(height, root), bytes))
     }
 }
 
@@ -162,42 +170,7 @@ pub fn load_snapshot(
     root: Root,
 ) -> Result<Snapshot, SnapshotError> {
     let file = FileName::new(FileKind::Snapshot(height, root));
-    match read_whole(disk, file, SNAPSHOT_BYTES_MAX + SEAL.bytes() as u64) {
-        Ok(bytes) => open_file(height, root, bytes),
-        Err(ReadWholeError::Disk(error)) => Err(error.into()),
-        Err(ReadWholeError::TooLong(found)) => {
-            let (offset, expected) = (SNAPSHOT_BYTES_MAX, SNAPSHOT_BYTES_MAX);
-            let damage = Damage::Length { found, expected };
-            Err(SnapshotError::Damaged(Damaged { file, offset, damage }))
-        }
-    }
-}
-
-fn open_file(height: Height, root: Root, mut bytes: Vec<u8>) -> Result<Snapshot, SnapshotError> {
-    let file = FileName::new(FileKind::Snapshot(height, root));
-    let damaged = |offset, damage| Err(SnapshotError::Damaged(Damaged { file, offset, damage }));
-    let header_bytes = SEAL.bytes();
-    let fields = match SEAL.open(&bytes) {
-        Ok(fields) => fields,
-        Err(SealError::Version(found)) => return Err(SnapshotError::Version { file, found }),
-        Err(SealError::Damaged { offset, damage }) => return damaged(offset, damage),
-    };
-    let content_bytes = &fields[CONTENT_BYTES_AT..CONTENT_HASH_AT];
-    let content_bytes = u64::from_le_bytes(content_bytes.try_into().expect("a range of 8"));
-    let expected = content_bytes.saturating_add(header_bytes as u64);
-    let found = bytes.len() as u64;
-    if found != expected {
-        return damaged(found.min(expected), Damage::Length { found, expected });
-    }
-    if blake3::derive_key(CONTENT, &bytes[header_bytes..]) != fields[CONTENT_HASH_AT..] {
-        return damaged(header_bytes as u64, Damage::Content);
-    }
-    let content = bytes.split_off(header_bytes);
-    if header(height, root, &content) != bytes {
-        // A whole snapshot under the name of another.
-        return damaged(0, Damage::Header);
-    }
-    Ok(Snapshot { height, root, bytes: content })
+    loaded(height, root, FILE.load(disk, file, &holds(height, root)))
 }
 
 /// The newest snapshot that is whole, and what is wrong with the newer ones.

@@ -2,8 +2,8 @@
 
 use crate::{
     Disk, DiskError, FileName, Folder, FrameError, Identity, IdentityError, LogIndex, LogWriter,
-    Position, ReadError, Record, RecoverError, Recovered, SyncRequest, TailReport, Write,
-    claim_identity,
+    Patch, PatchError, Patches, Position, ReadError, Record, RecoverError, Recovered, SyncRequest,
+    TailReport, Write, claim_identity,
     limits::{READ_BYTES, SEGMENT_BYTES},
     mark::Mark,
     recover,
@@ -98,6 +98,7 @@ pub struct Store<D> {
     disk: D,
     opening: Opening,
     writer: LogWriter,
+    patches: Patches,
     synced: Position,
     failed: bool,
     records_lost: bool,
@@ -107,8 +108,8 @@ impl<D> Store<D> {
     /// The same log by another handle of its disk; meanwhile perhaps by none.
     #[must_use]
     pub fn on<E>(self, disk: E) -> Store<E> {
-        let Self { opening, writer, synced, failed, records_lost, .. } = self;
-        Store { disk, opening, writer, synced, failed, records_lost }
+        let Self { opening, writer, patches, synced, failed, records_lost, .. } = self;
+        Store { disk, opening, writer, patches, synced, failed, records_lost }
     }
 }
 
@@ -122,11 +123,13 @@ impl<D: Disk> Store<D> {
         let first_start = claim_identity(&mut disk, &opening.identity)?;
         let recovered = recover(&mut disk, opening.identity.sim)?;
         remove_temporaries(&mut disk).map_err(RecoverError::Disk)?;
+        let patches = Patches::list(&disk).map_err(RecoverError::Disk)?;
         let synced = recovered.writer.end();
         let store = Self {
             disk,
             opening,
             writer: recovered.writer.clone().with_segment_bytes(opening.segment_bytes),
+            patches,
             synced,
             failed: false,
             records_lost: recovered.records_lost,
@@ -251,6 +254,28 @@ impl<D: Disk> Store<D> {
         let marked = self.mark(Position::ZERO);
         self.records_lost = marked.is_err();
         marked
+    }
+
+    /// Puts records back that the log lacks, durably. They belong to tags that no other patch holds.
+    ///
+    /// # Errors
+    /// See [`PatchError`]; the patch is not there then, or will be after a crash.
+    pub fn put_patch(&mut self, patch: &Patch) -> Result<(), PatchError> {
+        self.patches.put(&mut self.disk, patch)
+    }
+
+    /// Removes the patch that begins with this tag: it is damaged, or nobody needs it any more.
+    ///
+    /// # Errors
+    /// When the disk fails. It counts as removed, but may be back at the next start.
+    pub fn drop_patch(&mut self, from: u64) -> Result<(), DiskError> {
+        self.patches.remove(&mut self.disk, from)
+    }
+
+    /// What was put back.
+    #[must_use]
+    pub const fn patches(&self) -> &Patches {
+        &self.patches
     }
 
     /// Is there room for so many bytes more? Asks the disk by writing them, and removes them again.

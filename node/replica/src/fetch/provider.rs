@@ -19,6 +19,9 @@ pub enum Misdeed {
     /// A header or set change that is not certified.
     #[error("what it calls decided is not: {0}")]
     Undecided(#[from] JoinError),
+    /// A turn that its header does not name.
+    #[error("its turn {0} holds something else than was decided")]
+    OtherBody(Height),
     /// Set changes that are not in order.
     #[error("its set changes are out of order at height {0}")]
     Order(Height),

@@ -2,12 +2,12 @@
 
 use metatopia_consensus::{Decision, Position, Record};
 use metatopia_store::{
-    AppendError, Cause, DiskError, OpenError, ReadError, RecoverError, ScanError, Snapshot,
-    SnapshotError, SyncError,
+    AppendError, Cause, DiskError, OpenError, PatchError, ReadError, RecoverError, ScanError,
+    Snapshot, SnapshotError, SyncError,
 };
 use metatopia_types::Height;
 
-use crate::{Reader, RecordsError};
+use crate::{Gap, Reader, RecordsError};
 
 /// What the disk should do, in order.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub enum Order {
         /// The record.
         note: Option<Vec<u8>>,
     },
+    /// Put turns back that are missing: the last of the [`Gap`] that was told of last, ascending.
+    PutBack(Vec<Decision>),
     /// See whether a full disk has room again.
     Retry,
 }
@@ -62,6 +64,8 @@ pub enum Done {
     Health(Health),
     /// Everything is there to open another replica, or not.
     Replaced(Result<Restart, String>),
+    /// These turns are missing now, or none; comes after every [`Order::PutBack`] too.
+    Gap(Option<Gap>),
     /// Something that changes nothing for the replica, for people.
     News(News),
 }
@@ -89,6 +93,17 @@ pub enum News {
         /// Why.
         error: ReadError,
     },
+    /// Turns are back that were missing.
+    #[error("turns {first} to {last} are put back")]
+    PutBack {
+        /// The first.
+        first: Height,
+        /// The last.
+        last: Height,
+    },
+    /// Turns are not; they are asked for again.
+    #[error("turns are not put back: {0}")]
+    NotPutBack(PatchError),
     /// Which turn is the oldest is not known.
     #[error("the log's beginning cannot be read: {0}")]
     NoBeginning(ReadError),

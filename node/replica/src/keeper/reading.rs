@@ -1,30 +1,28 @@
-//! Old turns, read back from a log.
+//! Old turns, read back from a disk.
 
-use metatopia_consensus::{Decision, Record};
+use metatopia_consensus::Decision;
 use metatopia_store::{Disk, ReadError, Store};
 use metatopia_types::Height;
 
 use super::Restart;
-use crate::{RecordsError, decisions, find_decisions, payloads_after, recall_from, records_after};
+use crate::{RecordsError, recall_from, records_after, turns::Kept};
 
-/// Decided turns, and why there are no more of them if the log cannot be read further.
-pub(super) type Found = (Vec<Decision>, Option<ReadError>);
-
-/// At most `count` decided turns from `from` on.
-pub(super) fn load<D: Disk>(
-    store: &Store<D>,
-    from: Height,
-    count: u32,
-) -> Result<Found, ReadError> {
-    with_records(store, from, |records| find_decisions(records, from, count))
-}
-
-/// The decided turns up to `base` that clients may still ask for.
-pub(super) fn decisions_up_to<D: Disk>(store: &Store<D>, base: Height) -> Result<Found, ReadError> {
-    let from = recall_from(base);
-    with_records(store, from, |records| {
-        decisions(records, from).take_while(|decision| decision.height() <= base).collect()
-    })
+/// The decided turns up to `base` that clients may still ask for, as far as they are there; and why
+/// some are not, if they cannot be read.
+pub(super) fn decisions_up_to(
+    kept: Kept<'_>,
+    base: Height,
+) -> Result<(Vec<Decision>, Option<ReadError>), ReadError> {
+    let (mut found, mut unread) = (Vec::new(), None);
+    let mut next = recall_from(base);
+    while let Some(from) = kept.next_from(next)?.filter(|from| *from <= base) {
+        let mut turns = kept.from(from);
+        found.extend(turns.by_ref().take_while(|turn| turn.height() <= base));
+        unread = unread.or(turns.unread());
+        // What is there of a height need not be all of the turn.
+        next = found.last().map_or(from, |turn: &Decision| turn.height().max(from)).plus(1);
+    }
+    Ok((found, unread))
 }
 
 /// What a replica is opened with that begins with the state after `base`.
@@ -32,22 +30,6 @@ pub(super) fn decisions_up_to<D: Disk>(store: &Store<D>, base: Height) -> Result
 /// # Errors
 /// When the log cannot be read.
 pub fn read_back<D: Disk>(store: &Store<D>, base: Height) -> Result<Restart, RecordsError> {
-    let (past, unread) = decisions_up_to(store, base)?;
+    let (past, unread) = decisions_up_to(Kept::of(store), base)?;
     Ok(Restart { past, unread, records: records_after(store.index(), store.disk(), base)? })
-}
-
-/// Gives the records from a little before the decision of `height` on to `pick`. They end before the
-/// first record that cannot be read.
-fn with_records<D: Disk>(
-    store: &Store<D>,
-    height: Height,
-    pick: impl FnOnce(&mut dyn Iterator<Item = Record>) -> Vec<Decision>,
-) -> Result<Found, ReadError> {
-    let mut unread = None;
-    let mut records = payloads_after(store.index(), store.disk(), height)?
-        .map_while(|payload| payload.map_err(|error| unread = Some(error)).ok())
-        .filter_map(|payload| Record::decode(&payload).ok());
-    let picked = pick(&mut records);
-    drop(records);
-    Ok((picked, unread))
 }

@@ -8,13 +8,13 @@ use metatopia_store::{
     memory::{Fault, MemoryDisk, Tail},
 };
 use metatopia_types::{
-    Body, Certificate, Digest, Header, Millis, PublicKey, Root, Round, SimId, Turn,
+    Body, Certificate, Digest, Header, HeaderId, Millis, PublicKey, Root, Round, SimId, Turn,
 };
 
 use super::{reading::decisions_up_to, *};
 use crate::Reader;
 
-fn opening() -> Opening {
+pub(super) fn opening() -> Opening {
     let identity =
         Identity { sim: SimId(Digest::of("a test", b"sim")), server: PublicKey([9; 32]) };
     Opening { segment_bytes: 8_000, ..Opening::new(identity) }
@@ -25,7 +25,10 @@ fn keeper(disk: MemoryDisk, history: History) -> Keeper<MemoryDisk> {
 }
 
 /// What the keeper says to these orders.
-fn work(keeper: &mut Keeper<MemoryDisk>, orders: impl IntoIterator<Item = Order>) -> Vec<Done> {
+pub(super) fn work(
+    keeper: &mut Keeper<MemoryDisk>,
+    orders: impl IntoIterator<Item = Order>,
+) -> Vec<Done> {
     let mut said = Vec::new();
     keeper.work(orders, &mut |done| said.push(done));
     said
@@ -175,12 +178,13 @@ fn records_that_wait_for_room_are_bounded() {
     assert_eq!(keeper.store.index().records() as usize, orders + 1);
 }
 
-/// The records of a decided turn.
-fn turn(height: u64) -> [Order; 2] {
+/// A decided turn, signed by nobody.
+pub(super) fn decision(height: u64) -> Decision {
     let header = Header {
         sim: opening().identity.sim,
         engine: 1,
         height: Height(height),
+        previous: HeaderId(Digest::of("a test", &(height - 1).to_le_bytes())),
         proposer: PublicKey([1; 32]),
         time: Millis(height),
         ..Header::default()
@@ -192,21 +196,27 @@ fn turn(height: u64) -> [Order; 2] {
         header: turn.id(),
         signatures: Vec::new(),
     };
-    let append = |tag, record: Record| Order::Append { tag, payload: record.encode() };
-    [append(None, Record::Turn(Arc::new(turn))), append(Some(height), Record::Decided(certificate))]
+    Decision { certificate, turn: Arc::new(turn) }
 }
 
-fn snapshot(height: u64) -> Order {
+/// The records of a decided turn.
+pub(super) fn turn(height: u64) -> [Order; 2] {
+    let Decision { certificate, turn } = decision(height);
+    let append = |tag, record: Record| Order::Append { tag, payload: record.encode() };
+    [append(None, Record::Turn(turn)), append(Some(height), Record::Decided(certificate))]
+}
+
+pub(super) fn snapshot(height: u64) -> Order {
     let root = Root(Digest::of("a test", &height.to_le_bytes()));
     Order::Snapshot(Snapshot { height: Height(height), root, bytes: vec![1; 100] })
 }
 
-fn ask(from: u64) -> Order {
+pub(super) fn ask(from: u64) -> Order {
     let (reader, from) = (Reader::Question(1), Height(from));
     Order::Load { reader, from, count: 64 }
 }
 
-fn heights(said: &[Done]) -> Vec<u64> {
+pub(super) fn heights(said: &[Done]) -> Vec<u64> {
     let loaded = said.iter().find_map(|done| match done {
         Done::Loaded { decisions, .. } => Some(decisions),
         _ => None,
@@ -215,7 +225,7 @@ fn heights(said: &[Done]) -> Vec<u64> {
 }
 
 /// A server's life of 6,000 turns with a snapshot every 600.
-fn lived(history: History) -> Keeper<MemoryDisk> {
+pub(super) fn lived(history: History) -> Keeper<MemoryDisk> {
     let mut keeper = keeper(MemoryDisk::new(), history);
     for height in 1..=6_000 {
         work(&mut keeper, turn(height).into_iter().chain([Order::Sync(Position(2 * height))]));
@@ -254,7 +264,7 @@ fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
         assert_eq!(heights(&work(&mut keeper, [ask(from)])), due, "from {from}");
     }
     // A start from the older snapshot has all that it needs, receipts of its clients too.
-    let past: Vec<u64> = decisions_up_to(&keeper.store, Height(5_400))
+    let past: Vec<u64> = decisions_up_to(Kept::of(&keeper.store), Height(5_400))
         .expect("a good disk")
         .0
         .iter()
@@ -292,7 +302,7 @@ fn a_server_that_stops_marks_its_log_so_that_a_cut_is_damage() {
     assert!(refused.to_string().contains("log/segment-0000000000 is damaged"), "{refused}");
 }
 
-fn replace(height: u64) -> Order {
+pub(super) fn replace(height: u64) -> Order {
     let Order::Snapshot(snapshot) = snapshot(height) else { panic!("a snapshot") };
     Order::Replace { snapshot, note: Some(Record::Healed { from: Height(3) }.encode()) }
 }

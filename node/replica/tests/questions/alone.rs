@@ -123,13 +123,18 @@ impl Alone {
 
     /// The same server, started anew from its last snapshot.
     pub(crate) fn again(self) -> Self {
-        let snapshot = self.snapshot.expect("it ran for long enough");
-        let (base, world) = decode_snapshot(&snapshot, &tools()).expect("its own");
+        let (base, world) = self.state();
         let config = config(&genesis());
         let records = self.log.clone();
         let replica =
             Replica::open(config, base, world, [], records, self.now).expect("a log of its own");
-        Self::around(replica, self.now, self.log, Some(snapshot))
+        Self::around(replica, self.now, self.log, self.snapshot)
+    }
+
+    /// Its last snapshot.
+    pub(crate) fn state(&self) -> (Base, World) {
+        let snapshot = self.snapshot.as_ref().expect("it ran for long enough");
+        decode_snapshot(snapshot, &tools()).expect("its own")
     }
 
     pub(crate) fn height(&self) -> Height {

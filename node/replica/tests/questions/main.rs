@@ -2,6 +2,7 @@
 
 mod alone;
 mod fetching;
+mod filling;
 mod joining;
 mod rescue;
 mod snapshots;

@@ -55,7 +55,7 @@ impl Search<'_> {
     /// Two turns were decided at one height.
     fn turns(&self, height: Height) -> Result<Parting, Failure> {
         let header = |side: &Side| -> Result<Option<String>, Failure> {
-            let decision = side.decided(height)?.next().filter(|found| found.height() == height);
+            let decision = side.decided(height).next().filter(|found| found.height() == height);
             Ok(decision.map(|found| format!("{:#?}", found.turn.header)))
         };
         let (one, other) = (header(self.a)?, header(self.b)?);
@@ -83,7 +83,7 @@ impl Search<'_> {
         let pool = pool()?;
         for at in (height.0..=last.0).map(Height) {
             if let Some((side, playing)) = &mut course {
-                let due = side.decided(at)?.next().filter(|found| found.height() == at);
+                let due = side.decided(at).next().filter(|found| found.height() == at);
                 match due {
                     Some(decision) => drop(playing.follow(&decision.turn, &pool, &mut ())),
                     None => course = None,
@@ -115,7 +115,7 @@ impl Search<'_> {
     fn certified(&self, of: Height) -> Result<Option<Root>, Failure> {
         let stated = of.plus(ROOT_LAG);
         for side in self.sides() {
-            let found = side.decided(stated)?.next().filter(|found| found.height() == stated);
+            let found = side.decided(stated).next().filter(|found| found.height() == stated);
             if let Some(decision) = found {
                 return Ok(Some(decision.turn.header.root));
             }
@@ -158,7 +158,7 @@ impl Search<'_> {
     ) -> Result<(&'s Side, Course), Failure> {
         let (pool, from) = (pool()?, world.height());
         let mut course = Course::new(world);
-        for decision in side.decided(from.plus(1))? {
+        for decision in side.decided(from.plus(1)) {
             let height = decision.height();
             if height > target {
                 break;

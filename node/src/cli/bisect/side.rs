@@ -4,9 +4,9 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use metatopia_consensus::{Decision, Record};
-use metatopia_replica::{decisions, decode_snapshot, keeper::AGREEMENT, payloads_after};
+use metatopia_replica::{Kept as KeptTurns, decode_patch, decode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::{Capsule, ENGINE, Genesis, Tools, World};
-use metatopia_store::{LogIndex, list_snapshots, load_snapshot, scan};
+use metatopia_store::{LogIndex, Patches, list_snapshots, load_patch, load_snapshot, scan};
 use metatopia_types::{Ed25519, HeaderId, Height, Root, SimId};
 
 use crate::{
@@ -49,7 +49,7 @@ enum Kept {
 
 /// Where turns and states are.
 enum Place {
-    Log { disk: DataDirectory, index: LogIndex, beginning: Box<World> },
+    Log { disk: DataDirectory, index: Box<LogIndex>, patches: Patches, beginning: Box<World> },
     Capsule(Box<Capsule>),
 }
 
@@ -101,11 +101,17 @@ impl Side {
                 _ => {}
             }
         }
+        let patches = Patches::list(&disk).map_err(|error| wrong(error.to_string()))?;
+        for range in patches.iter() {
+            let bytes = load_patch(&disk, range).map_err(|error| wrong(error.to_string()))?;
+            turns.extend(decode_patch(&bytes).iter().map(|turn| (turn.height(), turn.id())));
+        }
         let mut kept = BTreeMap::from([(Height(0), Kept::Genesis)]);
         let snapshots = list_snapshots(&disk).map_err(|error| wrong(error.to_string()))?;
         kept.extend(snapshots.into_iter().map(|(height, root)| (height, Kept::Snapshot(root))));
         let beginning = Box::new(beginning);
-        Ok(Self { name, sim, turns, roots, kept, place: Place::Log { disk, index, beginning } })
+        let place = Place::Log { disk, index: Box::new(index), patches, beginning };
+        Ok(Self { name, sim, turns, roots, kept, place })
     }
 
     fn capsule(name: String, capsule: Capsule) -> Result<Self, Failure> {
@@ -153,18 +159,10 @@ impl Side {
     }
 
     /// The decided turns from a height on, as far as there is no gap.
-    pub(super) fn decided(
-        &self,
-        from: Height,
-    ) -> Result<Box<dyn Iterator<Item = Decision> + '_>, Failure> {
-        Ok(match &self.place {
-            Place::Log { disk, index, .. } => {
-                let payloads = payloads_after(index, disk, from)
-                    .map_err(|error| Failure::failed(format!("{}: {error}", self.name)))?;
-                let records = payloads
-                    .map_while(Result::ok)
-                    .filter_map(|payload| Record::decode(&payload).ok());
-                Box::new(decisions(records, from))
+    pub(super) fn decided(&self, from: Height) -> Box<dyn Iterator<Item = Decision> + '_> {
+        match &self.place {
+            Place::Log { disk, index, patches, .. } => {
+                Box::new(KeptTurns { index, patches, disk }.from(from))
             }
             Place::Capsule(capsule) => {
                 let turns = capsule.turns.iter();
@@ -175,7 +173,7 @@ impl Side {
                 let from = move |decision: &Decision| decision.height() < from;
                 Box::new(turns.map(decision).skip_while(from))
             }
-        })
+        }
     }
 
     /// Does it hold all the turns after `from` up to `to`?

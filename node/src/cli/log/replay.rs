@@ -169,6 +169,11 @@ impl Replay {
         Some((next, last))
     }
 
+    /// Was a turn of this height in the log, or put back into it?
+    pub(super) fn has_seen(&self, height: Height) -> bool {
+        self.seen.is_some_and(|seen| height <= seen)
+    }
+
     /// Goes on behind a gap, with a replay that begins there.
     pub(super) fn jump(&mut self, gap: (Height, Height), to: Self) {
         let before = std::mem::replace(self, to);
@@ -220,11 +225,14 @@ impl Replay {
             }
             Record::Decided(certificate) => {
                 self.first.get_or_insert(certificate.height);
+                let again = self.has_seen(certificate.height);
                 self.seen = self.seen.max(Some(certificate.height));
                 if !self.decided.is_empty() || certificate.height > self.base {
                     return self.decide(&certificate, exec, onlooker);
                 }
-                self.link(&certificate)?;
+                if !again {
+                    self.link(&certificate)?;
+                }
             }
             Record::Applied { height, root, .. } => match self.course.root(height) {
                 Some(found) if found != root => {

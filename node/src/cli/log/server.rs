@@ -3,10 +3,11 @@
 use std::{fs, ops::ControlFlow, path::Path, sync::Arc, thread};
 
 use metatopia_consensus::{Record, Trust};
-use metatopia_replica::{decode_snapshot, find_decisions, keeper::AGREEMENT, payloads_after};
+use metatopia_replica::{Kept, decode_patch, decode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::{ForkJoin, Genesis, Tools, World};
 use metatopia_store::{
-    IdentityError, ReadDisk, Scan, Survey, list_snapshots, load_snapshot, read_identity, survey,
+    IdentityError, Patches, ReadDisk, Scan, Survey, list_snapshots, load_patch, load_snapshot,
+    read_identity, survey,
 };
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
@@ -74,7 +75,8 @@ pub(in crate::cli) fn verify(
     }
     let Survey { scan, fault } =
         survey(&disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
-    let source = Source { genesis: &genesis, file, scan: &scan, disk: &disk };
+    let patches = Patches::list(&disk).map_err(|error| Failure::failed(error.to_string()))?;
+    let source = Source { genesis: &genesis, file, scan: &scan, patches: &patches, disk: &disk };
     let mut replay = match source.begin() {
         Ok(replay) => replay,
         Err(why) => return Ok(checked.wrong(fault.map_or(why, |fault| fault.to_string()))),
@@ -82,14 +84,14 @@ pub(in crate::cli) fn verify(
     let pool = pool()?;
     // What lies before a fault is verified as well: so the height can be named.
     onlooker.begins(replay.base());
-    let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker };
+    let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker, patched: 0 };
     let played = playing.play(&source, &mut checked);
     let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
     checked.heals = replay.heals();
     checked.recoveries = replay.recoveries().iter().map(|taken| taken.height).collect();
     checked.missing = replay.missing().to_vec();
     (checked.world, checked.acts) = (Some(replay.world().clone()), replay.acts());
-    checked.oldest = replay.first().filter(|_| scan.index.is_pruned());
+    checked.oldest = replay.first().filter(|first| scan.index.is_pruned() && first.0 > 1);
     (checked.base, checked.turns) = replay.into_decided();
     Ok(match played {
         Ok(()) => checked,
@@ -108,6 +110,8 @@ struct Playing<'a> {
     replay: &'a mut Replay,
     exec: &'a dyn ForkJoin,
     onlooker: &'a mut dyn Onlooker,
+    /// Patches that begin below this height were played.
+    patched: u64,
 }
 
 impl Playing<'_> {
@@ -122,16 +126,53 @@ impl Playing<'_> {
             }
             let decoded = Record::decode(&record.payload)
                 .map_err(|error| format!("a record at {}: {error}", record.position))?;
-            if let Record::Decided(certificate) = &decoded {
-                self.pass_gap(source, certificate.height).map_err(|wrong| wrong.to_string())?;
+            if let Record::Decided(certificate) = &decoded
+                && self.play_patches(source, certificate.height.0)?.is_break()
+            {
+                return Ok(());
             }
-            let taken = self.replay.take(decoded, self.exec, self.onlooker);
-            match taken.map_err(|wrong| wrong.to_string())? {
-                ControlFlow::Continue(()) => {}
-                ControlFlow::Break(()) => return Ok(()),
+            if self.take(source, decoded)?.is_break() {
+                return Ok(());
             }
         }
+        if self.play_patches(source, u64::MAX)?.is_break() {
+            return Ok(());
+        }
         self.replay.finish().map_err(|wrong| wrong.to_string())
+    }
+
+    fn take(&mut self, source: &Source<'_>, record: Record) -> Result<ControlFlow<()>, String> {
+        if let Record::Decided(certificate) = &record {
+            self.pass_gap(source, certificate.height).map_err(|wrong| wrong.to_string())?;
+        }
+        let taken = self.replay.take(record, self.exec, self.onlooker);
+        taken.map_err(|wrong| wrong.to_string())
+    }
+
+    /// Plays what was put back of the heights up to this one and lies before it.
+    fn play_patches(
+        &mut self,
+        source: &Source<'_>,
+        height: u64,
+    ) -> Result<ControlFlow<()>, String> {
+        let due = |(from, _): &(u64, u64)| *from >= self.patched && *from <= height;
+        let due: Vec<(u64, u64)> = source.patches.iter().filter(due).collect();
+        for range in due {
+            self.patched = range.0.saturating_add(1);
+            let bytes = load_patch(source.disk, range).map_err(|error| error.to_string())?;
+            for turn in decode_patch(&bytes) {
+                if self.replay.has_seen(turn.height()) {
+                    continue;
+                }
+                let records = [Record::Turn(turn.turn), Record::Decided(turn.certificate)];
+                for record in records {
+                    if self.take(source, record)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Goes on behind turns that the log leaves out, if a turn of this height comes after such.
@@ -156,13 +197,15 @@ struct Source<'a> {
     genesis: &'a Genesis,
     file: &'a Path,
     scan: &'a Scan,
+    patches: &'a Patches,
     disk: &'a dyn ReadDisk,
 }
 
 impl Source<'_> {
-    /// Where to play the log from: genesis, or its oldest snapshot if turns before that were removed.
+    /// Where to play the log from: genesis, or its oldest snapshot if turns before that were removed
+    /// and not put back.
     fn begin(&self) -> Result<Replay, String> {
-        if !self.scan.index.is_pruned() {
+        if !self.scan.index.is_pruned() || self.patches.holding(1).is_some() {
             let tools = Tools::new(Arc::new(Ed25519));
             let world =
                 found(self.genesis, self.file, &tools).map_err(|error| error.to_string())?;
@@ -173,7 +216,8 @@ impl Source<'_> {
 
     /// The oldest snapshot of this height or later, proved by the turns after it.
     fn begin_from(&self, least: Height) -> Result<Replay, String> {
-        let (scan, disk) = (self.scan, self.disk);
+        let disk = self.disk;
+        let kept = Kept { index: &self.scan.index, patches: self.patches, disk };
         let tools = Tools::new(Arc::new(Ed25519));
         let validators = self.genesis.first_validators().map_err(|error| error.to_string())?;
         let trust = Trust { height: Height(0), validators };
@@ -191,9 +235,7 @@ impl Source<'_> {
                 }
             };
             let after = height.plus(1);
-            let payloads = payloads_after(&scan.index, disk, after).map_err(|e| e.to_string())?;
-            let records = payloads.flatten().filter_map(|payload| Record::decode(&payload).ok());
-            let stated = find_decisions(records, after, 2);
+            let stated: Vec<_> = kept.from(after).take(2).collect();
             let [next, last] = stated.as_slice() else {
                 why =
                     format!("the log does not have the turns that prove the snapshot of {height}");

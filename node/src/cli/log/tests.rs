@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use metatopia_consensus::{Base, Record};
-use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
+use metatopia_consensus::{Base, Decision, Record};
+use metatopia_replica::{encode_patch, encode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::Unsound;
 use metatopia_store::{Identity, Opening, Position, Snapshot, Store, put_snapshot};
 use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
@@ -243,6 +243,69 @@ fn turns_that_a_server_was_away_for_are_named_and_the_state_behind_them_is_prove
     let (kept, _) = directory("away-wrong", &records, 12, |base| base.header = HeaderId::default());
     let error = kept.verify().error.unwrap();
     assert!(error.contains("turns 9 to 12 are missing"), "{error}");
+}
+
+/// Puts the turns of these heights back, each with the certificate that `sign` makes.
+fn put_back(
+    store: &mut Store<RealDisk>,
+    heights: std::ops::RangeInclusive<usize>,
+    sign: fn(&Turn) -> metatopia_types::Certificate,
+) {
+    let turns: Vec<Decision> = steps()[heights.start() - 1..*heights.end()]
+        .iter()
+        .map(|step| Decision { certificate: sign(&step.turn), turn: Arc::new(step.turn.clone()) })
+        .collect();
+    store.put_patch(&encode_patch(&turns).unwrap()).unwrap();
+}
+
+#[test]
+fn turns_that_were_put_back_are_played_in_their_place() {
+    let mut records = decided_records();
+    records.drain(2 * 8..2 * 12);
+    let signed = |turn: &Turn| certificate(turn, 0..3);
+
+    let (kept, mut store) = directory("patched-half", &records, 12, |_| ());
+    put_back(&mut store, 11..=12, signed);
+    let verdict = kept.verify();
+    assert_eq!((verdict.error, verdict.missing.as_slice()), (None, [[9, 10]].as_slice()));
+
+    put_back(&mut store, 9..=10, signed);
+    let verdict = kept.verify();
+    assert_eq!((verdict.error, verdict.missing.as_slice()), (None, [].as_slice()));
+    assert_eq!(
+        (verdict.applied_from, verdict.height),
+        (1, TURNS as u64),
+        "from genesis to the end"
+    );
+    assert_eq!(verdict.root, Kept::write("whole", &decided_records()).verify().root);
+
+    // Also if nothing was appended since.
+    let (kept, mut store) = directory("patched-end", &records[..2 * 8], 12, |_| ());
+    put_back(&mut store, 9..=12, signed);
+    assert_eq!((kept.verify().error, kept.verify().height), (None, 12));
+
+    let (kept, mut store) = directory("patched-wrong", &records, 12, |_| ());
+    put_back(&mut store, 9..=12, |turn| certificate(turn, 0..2));
+    let verdict = kept.verify();
+    assert_eq!(verdict.height, 9);
+    assert!(verdict.error.unwrap().contains("voting power 2"));
+}
+
+#[test]
+fn a_pruned_log_whose_beginning_was_put_back_is_played_from_genesis_on() {
+    let (kept, mut store) = directory("patched-front", &decided_records(), 8, |_| ());
+    let keep = store.find(5).unwrap().unwrap().position;
+    store.mark(keep).unwrap();
+    let oldest = usize::try_from(kept.verify().oldest.unwrap()).unwrap();
+    // The bytes of the first decided turns lie before the log's beginning.
+    put_back(&mut store, 4..=oldest + 2, |turn| certificate(turn, 0..3));
+    assert_eq!((kept.verify().error, kept.verify().oldest), (None, Some(4)));
+    put_back(&mut store, 1..=3, |turn| certificate(turn, 0..3));
+
+    let verdict = kept.verify();
+
+    assert_eq!((verdict.error, verdict.oldest, verdict.applied_from), (None, None, 1));
+    assert_eq!(verdict.height, TURNS as u64);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod flips;
 mod limits;
 mod mangled;
 mod marks;
+mod patches;
 mod refused;
 mod rolls;
 mod schedules;

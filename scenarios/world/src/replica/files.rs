@@ -1,9 +1,9 @@
 //! What a server finds on its disk, and goes on from.
 
-use metatopia_replica::Replica;
 use metatopia_replica::keeper::{
     Keeper, Log, StartError, begin_log, newest_state, open_log, open_replica,
 };
+use metatopia_replica::{Input, Replica};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{Identity, Opening};
 use metatopia_types::{Now, Round};
@@ -45,7 +45,7 @@ impl Found {
         let (base, mut world) = state.unwrap_or_else(|| (setting.base(), setting.beginning()));
         setting.break_rules(seat, Round::default(), &mut world);
         let config = setting.config(seat, now.wall);
-        let replica = match open_replica(&store, config.clone(), (base, world), now) {
+        let mut replica = match open_replica(&store, config.clone(), (base, world), now) {
             Ok((replica, _)) => replica,
             Err(StartError::NoStart(why)) => {
                 let least = why.least(store.index());
@@ -53,7 +53,9 @@ impl Found {
             }
             Err(StartError::Records(error)) => return Err(error.to_string()),
         };
-        let keeper = Keeper::new(store, setting.history(seat)).on(LentDisk::default());
+        let keeper = Keeper::new(store, setting.history(seat));
+        replica.handle(now, Input::Gap(keeper.gap()));
+        let keeper = keeper.on(LentDisk::default());
         Ok(Self { keeper, replica, damage: aside.map(|aside| aside.fault.to_string()) })
     }
 }

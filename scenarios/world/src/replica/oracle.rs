@@ -11,11 +11,13 @@ use metatopia_consensus::{Base, Decision, Record};
 use metatopia_oracle::{Fault, Law, Oracle as Laws};
 use metatopia_replica::keeper::History;
 use metatopia_replica::mempool::POOL_BYTES_MAX;
-use metatopia_replica::{CLIENTS_MAX, PeerMessage, QUESTIONS_MAX, RECORDS_BACK_HEIGHTS};
+use metatopia_replica::{
+    CLIENTS_MAX, PeerMessage, QUESTIONS_MAX, RECORDS_BACK_HEIGHTS, decode_patch,
+};
 use metatopia_sim::{Applied, Received, Sender, World};
 use metatopia_store::limits::SNAPSHOTS_KEPT;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{FileKind, FileName, list_snapshots, scan};
+use metatopia_store::{FileKind, FileName, Patches, list_snapshots, load_patch, scan};
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Outcome, Root, ScriptId, Tick, Turn, limits::ROOT_LAG, wire,
 };
@@ -108,14 +110,15 @@ pub struct Oracle {
     sent: BTreeMap<usize, Rc<[u8]>>,
 }
 
-/// The decided turns in one server's log.
+/// The decided turns in one server's log, and those that were put back into it.
 #[derive(Debug)]
 pub struct Log {
     /// Whose.
     pub seat: usize,
     /// By their heights.
     pub decisions: BTreeMap<Height, Arc<Decision>>,
-    /// Where a gap ends: the server went on with the state of this height, which it fetched.
+    /// Where a gap ends, even if it was filled since: the server went on with the state of this
+    /// height, which it fetched.
     pub jumps: Vec<Height>,
 }
 
@@ -459,6 +462,14 @@ impl Log {
                 }
                 _ => {}
             }
+        }
+        for range in Patches::list(disk).map_err(|e| e.to_string())?.iter() {
+            let bytes = load_patch(disk, range).map_err(|e| e.to_string())?;
+            let turns = decode_patch(&bytes);
+            if turns.iter().map(|turn| turn.height().0).ne(range.0..=range.1) {
+                return Err(format!("what was put back is not turns {} to {}", range.0, range.1));
+            }
+            decisions.extend(turns.into_iter().map(|turn| (turn.height(), Arc::new(turn))));
         }
         Ok(Self { seat, decisions, jumps })
     }

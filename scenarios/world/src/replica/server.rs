@@ -226,6 +226,7 @@ impl Server {
             Wish::Load { reader, from, count } => {
                 self.orders.push(Order::Load { reader, from, count });
             }
+            Wish::PutBack(turns) => self.orders.push(Order::PutBack(turns)),
             Wish::Snapshot { height, root, bytes } => {
                 self.orders.push(Order::Snapshot(Snapshot { height, root, bytes }));
             }

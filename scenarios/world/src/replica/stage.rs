@@ -10,6 +10,7 @@ use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
 use metatopia_replica::ClientId;
 use metatopia_replica::keeper::{Health, newest_state};
+use metatopia_store::FileName;
 use metatopia_types::{Digest, Height};
 
 use super::account::{Account, check_person};
@@ -22,8 +23,10 @@ use super::servers::{Mail, Servers};
 use super::setting::Setting;
 use super::stranger::Stranger;
 use crate::agenda::Agenda;
+use crate::class::Class;
 use crate::cluster::Order;
 use crate::conditions::Conditions;
+use crate::damage::harm;
 use crate::world::World;
 
 /// How long a frame is on its way between a client and a server.
@@ -133,6 +136,23 @@ impl Stage {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.world.cluster.oracle.faults().is_empty()
+    }
+
+    /// Kills a server, damages its log where it had been durable, and starts it again. Returns which
+    /// file is changed: nothing, if the log is too short yet.
+    pub fn harm(&mut self, seat: usize, class: Class, place: u64) -> Option<FileName> {
+        let now = self.world.now();
+        self.world.plan(now, Order::Kill(seat));
+        self.run_until(now);
+        let harmed = harm(self.world.disk_mut(seat), self.setting.sim, class, place);
+        if harmed.is_some() {
+            self.world.note_fault(class);
+            self.world.cluster.harmed.insert(seat);
+            self.world.cluster.unaware.insert(seat);
+        }
+        self.world.plan(now, Order::Start(seat));
+        self.run_until(now);
+        harmed
     }
 
     /// Starts a second server from what would be left of the disk of `seat` if the power failed now,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use metatopia_replica::keeper::Health;
+use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
 use metatopia_world::agreement::Scheme;
 use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
@@ -94,4 +95,26 @@ fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state(
 
     account.assert_sound();
     assert!(account.turns > 200, "{}", account.turns);
+}
+
+#[test]
+fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
+    let mut setting = Setting::plaza(Scheme::StandIn, 4);
+    setting.snapshot_turns = 20;
+    let mut stage = Stage::new(setting, Conditions::calm(5));
+    people(&mut stage, 12 * SECOND);
+    stage.run_until(8 * SECOND);
+    let harmed = stage.harm(SEAT, Class::BitFlip, 2);
+    assert_eq!(harmed, Some(FileName::segment(1)));
+
+    stage.run_until(12 * SECOND);
+
+    let aside = |segment| FileName::new(FileKind::Quarantined { segment, copy: 0 });
+    let disk = stage.world.disk(SEAT);
+    assert!([0, 1].iter().all(|segment| disk.bytes(aside(*segment)).is_some()), "put aside");
+    let log = Log::read(stage.setting(), SEAT, disk).expect("a whole log");
+    let heights: Vec<u64> = log.decisions.keys().map(|height| height.0).collect();
+    assert!(heights.len() > 150, "{}", heights.len());
+    assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "from the first turn on");
+    stage.finish(10 * SECOND).assert_sound();
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use metatopia_replica::{Condition, HEALS_MAX, Status};
 use metatopia_sim::{Capsule, Verdict};
 use metatopia_types::{Height, Millis, Now, limits::ROOT_LAG};
-use metatopia_world::replica::Stage;
 use metatopia_world::replica::stories::{
     bad_memory, flipped_bit, forgetful, left_behind, two_against_two, wrong_rules,
 };
+use metatopia_world::replica::{Log, Stage};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -150,6 +150,11 @@ fn a_server_that_is_far_behind_takes_a_state_of_the_others_and_votes_also_after_
             at - 11 * SECOND
         );
         assert_eq!(replaced, seat, "seed {seed}");
+        // What it missed the others have: it was put back, and holds what everybody decided.
+        let log = Log::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
+        assert_eq!(log.jumps, [height], "seed {seed}");
+        let heights: Vec<u64> = log.decisions.keys().map(|height| height.0).collect();
+        assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "seed {seed}");
         assert!(at - 11 * SECOND < 3 * SECOND, "seed {seed}: {at:?}");
 
         let account = stage.finish(10 * SECOND);

@@ -73,6 +73,9 @@ impl Server {
                 self.wait_for_disk(now);
                 self.tell(Report::Disk(health));
             }
+            // What the next one lacks is told after it is opened.
+            Done::Gap(_) if self.replacement.is_some() => {}
+            Done::Gap(gap) => self.replica_gets(now, Event::Gap(gap)),
             Done::Replaced(restart) => self.replaced(now, restart),
             Done::News(news) => self.tell(Report::News(news)),
         }

@@ -14,7 +14,6 @@ use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
 use crate::course::{Breach, Course, Tale};
-use crate::damage::harm;
 use crate::replica::stories::proposing;
 use crate::replica::{Account, Manner, Person, Server, Servers, Stage, contact};
 use crate::storm::{self, Change, Stormy};
@@ -194,19 +193,10 @@ impl Run {
         if !honest || !self.is_voting(seat) || self.unreliable() >= bears {
             return;
         }
-        let now = self.stage.world.now();
-        self.stage.world.plan(now, Order::Kill(seat));
-        self.stage.run_until(now);
-        let (sim, disk) = (self.stage.setting().sim, self.stage.world.disk_mut(seat));
-        let harmed = harm(disk, sim, class, place);
+        let harmed = self.stage.harm(seat, class, place);
         if harmed.is_some() {
-            self.stage.world.note_fault(class);
-            self.stage.world.cluster.harmed.insert(seat);
-            self.stage.world.cluster.unaware.insert(seat);
             self.damaged = Some(seat);
         }
-        self.stage.world.plan(now, Order::Start(seat));
-        self.stage.run_until(now);
         // What was to be removed anyhow nobody reads.
         let world = &self.stage.world;
         let is_there = harmed.is_some_and(|file| world.disk(seat).bytes(file).is_some());

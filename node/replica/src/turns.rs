@@ -1,0 +1,175 @@
+//! Decided turns as a server keeps them: in its log, and in what was put back into that.
+
+use std::{cell::RefCell, rc::Rc, vec};
+
+use metatopia_consensus::{Decision, Record};
+use metatopia_store::{
+    Disk, LogIndex, Patch, Patches, ReadDisk, ReadError, Store, limits::PATCH_BYTES_MAX, load_patch,
+};
+use metatopia_types::{Height, wire};
+
+use crate::start::{decisions, payloads_after};
+
+/// Turns that a server should keep and lacks: the newest that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The first height.
+    pub first: Height,
+    /// The last.
+    pub last: Height,
+    /// The last of these turns, as the one after it names it, if that is there.
+    pub names: Option<metatopia_types::HeaderId>,
+}
+
+/// Where decided turns are.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    /// The log.
+    pub index: &'a LogIndex,
+    /// What was put back into it.
+    pub patches: &'a Patches,
+    /// The disk with both.
+    pub disk: &'a dyn ReadDisk,
+}
+
+impl core::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Kept up to {}", self.index.end())
+    }
+}
+
+impl<'a> Kept<'a> {
+    /// Those of a log that is open.
+    #[must_use]
+    pub fn of<D: Disk>(store: &'a Store<D>) -> Self {
+        Self { index: store.index(), patches: store.patches(), disk: store.disk() }
+    }
+
+    /// The turns of this height and later, in order, as long as there is no gap.
+    #[must_use]
+    pub fn from(self, height: Height) -> Turns<'a> {
+        let source = Source::Patch(Vec::new().into_iter());
+        Turns { kept: self, next: height, source, unread: Rc::default(), bad_patch: None }
+    }
+
+    /// The first height from this one on of which there is anything.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn next_from(self, height: Height) -> Result<Option<Height>, ReadError> {
+        if self.patches.holding(height.0).is_some() {
+            return Ok(Some(height));
+        }
+        let patched = self.patches.after(height.0).map(|(from, _)| from);
+        let logged = self.index.tagged_from(self.disk, height.0).next().transpose()?;
+        let logged = logged.and_then(|record| record.tag);
+        Ok(patched.into_iter().chain(logged).min().map(Height))
+    }
+}
+
+enum Source<'a> {
+    Log(Box<dyn Iterator<Item = Decision> + 'a>),
+    Patch(vec::IntoIter<Decision>),
+}
+
+impl Iterator for Source<'_> {
+    type Item = Decision;
+
+    fn next(&mut self) -> Option<Decision> {
+        match self {
+            Self::Log(turns) => turns.next(),
+            Self::Patch(turns) => turns.next(),
+        }
+    }
+}
+
+/// See [`Kept::from`].
+pub struct Turns<'a> {
+    kept: Kept<'a>,
+    next: Height,
+    source: Source<'a>,
+    unread: Rc<RefCell<Option<ReadError>>>,
+    bad_patch: Option<u64>,
+}
+
+impl core::fmt::Debug for Turns<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Turns from {} on", self.next)
+    }
+}
+
+impl<'a> Turns<'a> {
+    /// Why there are no more, if they cannot be read further.
+    pub fn unread(&mut self) -> Option<ReadError> {
+        self.unread.take()
+    }
+
+    /// The patch that could not be read, by its first height.
+    #[must_use]
+    pub const fn bad_patch(&self) -> Option<u64> {
+        self.bad_patch
+    }
+
+    fn open(&mut self) -> Option<Source<'a>> {
+        if let Some(range) = self.kept.patches.holding(self.next.0) {
+            match load_patch(self.kept.disk, range) {
+                Ok(bytes) => {
+                    let mut turns = decode_patch(&bytes);
+                    turns.retain(|turn| turn.height() >= self.next);
+                    return Some(Source::Patch(turns.into_iter()));
+                }
+                Err(error) => {
+                    self.bad_patch = Some(range.0);
+                    self.unread.replace(Some(error));
+                    return None;
+                }
+            }
+        }
+        let unread = Rc::clone(&self.unread);
+        let note = move |error| drop(unread.replace(Some(error)));
+        let Kept { index, disk, .. } = self.kept;
+        match payloads_after(index, disk, self.next) {
+            Ok(payloads) => {
+                let records = payloads
+                    .map_while(move |payload| payload.map_err(&note).ok())
+                    .filter_map(|payload| Record::decode(&payload).ok());
+                Some(Source::Log(Box::new(decisions(records, self.next))))
+            }
+            Err(error) => {
+                note(error);
+                None
+            }
+        }
+    }
+}
+
+impl Iterator for Turns<'_> {
+    type Item = Decision;
+
+    fn next(&mut self) -> Option<Decision> {
+        let turn = match self.source.next() {
+            Some(turn) => turn,
+            // A gap in the log may be filled, and behind what fills it the log goes on.
+            None if self.unread.borrow().is_none() => {
+                self.source = self.open()?;
+                self.source.next()?
+            }
+            None => return None,
+        };
+        self.next = turn.height().plus(1);
+        Some(turn)
+    }
+}
+
+/// What puts these turns back, which follow each other; none if there are none.
+#[must_use]
+pub fn encode_patch(turns: &[Decision]) -> Option<Patch> {
+    let (first, last) = (turns.first()?.height().0, turns.last()?.height().0);
+    Some(Patch { from: first, to: last, bytes: wire::encode(&turns) })
+}
+
+/// The turns of a patch. One that is whole was written by this program, so it can be read.
+#[must_use]
+pub fn decode_patch(bytes: &[u8]) -> Vec<Decision> {
+    wire::decode(bytes, PATCH_BYTES_MAX as usize).unwrap_or_default()
+}

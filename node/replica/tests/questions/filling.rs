@@ -1,0 +1,436 @@
+//! Turns that a server lacks, asked of its peers; and receipts that are in them.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use metatopia_consensus::Decision;
+use metatopia_protocol::{
+    Answer, ClientMessage, Hello, Question, ServerMessage, Submission, SubmitRefusal,
+    decode_server, encode_client,
+};
+use metatopia_replica::{
+    ClientId, Effect, FILL_TURNS_MAX, FetchNews, Gap, Input, PeerMessage, Reader, Replica,
+};
+use metatopia_types::{
+    Act, Body, Certificate, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now, PublicKey,
+    Seq, Sign as _, SigningKey, Turn,
+};
+
+use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key};
+
+/// Names of two peers; what they answer is the test's matter.
+fn peers() -> [PublicKey; 2] {
+    let mut peers = [21, 22].map(|seed| SigningKey::from_seed([seed; 32]).public());
+    peers.sort_unstable();
+    peers
+}
+
+/// A server that begins with a state, and lacks what came before.
+struct Filler {
+    replica: Replica,
+    now: Now,
+    /// Whom it asked for turns, from which height on.
+    asked: Vec<(PublicKey, u64)>,
+    dropped: Vec<PublicKey>,
+    put: Vec<Vec<Decision>>,
+    answers: BTreeMap<u64, Answer>,
+    told: Vec<ServerMessage>,
+}
+
+type Provider<'a> = &'a mut dyn FnMut(PublicKey, Question) -> Option<Answer>;
+
+impl Filler {
+    fn begin(server: &Alone, gap: (u64, u64), names: Option<HeaderId>) -> Self {
+        let mut config = config(&genesis());
+        config.agreement.signer = Arc::new(SigningKey::from_seed([9; 32]));
+        config.agreement.fresh_key = false;
+        let now = Now { monotonic: Duration::from_secs(100), wall: NOON.plus(100_000) };
+        let (base, world) = server.state();
+        let replica = Replica::open(config, base, world, [], [], now).expect("a state");
+        let (asked, dropped, put) = (Vec::new(), Vec::new(), Vec::new());
+        let (answers, told) = (BTreeMap::new(), Vec::new());
+        let mut filler = Self { replica, now, asked, dropped, put, answers, told };
+        for peer in peers() {
+            filler.handle(Input::PeerUp(peer));
+        }
+        filler.lacks(Some(Gap { first: Height(gap.0), last: Height(gap.1), names }));
+        filler
+    }
+
+    fn handle(&mut self, input: Input) {
+        self.replica.handle(self.now, input);
+    }
+
+    fn lacks(&mut self, gap: Option<Gap>) {
+        self.handle(Input::Gap(gap));
+    }
+
+    /// Carries out what it wants.
+    fn carry(&mut self, provider: Provider<'_>) {
+        while let Some(effect) = self.replica.poll() {
+            let input = match effect {
+                Effect::ToPeer { to: Some(to), frame } => {
+                    let Ok(PeerMessage::Ask { id, question }) = PeerMessage::decode(&frame) else {
+                        continue;
+                    };
+                    let Question::Turns { from } = *question else { panic!("{question:?}") };
+                    self.asked.push((to, from.0));
+                    let Some(answer) = provider(to, *question) else {
+                        continue;
+                    };
+                    let frame = PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
+                    Input::PeerFrame { from: to, frame }
+                }
+                Effect::Sync(position) => Input::Synced(position),
+                Effect::Load { reader: reader @ Reader::Question(_), from, .. } => {
+                    let put = self.put.iter().flatten();
+                    let decisions = put.filter(|turn| turn.height() == from).cloned().collect();
+                    Input::Loaded { reader, decisions, oldest: Height(1) }
+                }
+                Effect::PutBack(turns) => {
+                    self.put.push(turns);
+                    continue;
+                }
+                Effect::Fetch(FetchNews::Dropped { peer, .. }) => {
+                    self.dropped.push(peer);
+                    continue;
+                }
+                Effect::Answer { token, answer } => {
+                    self.answers.insert(token, answer);
+                    continue;
+                }
+                Effect::ToClient { frame, .. } => {
+                    self.told.push(decode_server(&frame).expect("a frame"));
+                    continue;
+                }
+                _ => continue,
+            };
+            self.handle(input);
+        }
+    }
+
+    fn wake(&mut self, provider: Provider<'_>) {
+        let due = self.replica.deadline().expect("turns are missing").max(self.now.monotonic);
+        self.now.monotonic = due;
+        self.handle(Input::Wake);
+        self.carry(provider);
+    }
+
+    /// Goes on until turns are handed over.
+    fn fill(&mut self, provider: Provider<'_>) -> Vec<Decision> {
+        let before = self.put.len();
+        self.carry(provider);
+        for _ in 0..10_000 {
+            if self.put.len() > before {
+                return self.put[before].clone();
+            }
+            self.wake(provider);
+        }
+        panic!("nothing was handed over: asked {:?}, dropped {:?}", self.asked, self.dropped);
+    }
+}
+
+fn heights(turns: &[Decision]) -> Vec<u64> {
+    turns.iter().map(|turn| turn.height().0).collect()
+}
+
+/// What the turn after this height names.
+fn named(server: &mut Alone, height: u64) -> HeaderId {
+    match server.ask(Question::Turns { from: Height(height + 1) }) {
+        Answer::Turns(turns) => turns[0].0.header.previous,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn missing_turns_are_asked_for_by_the_batch_and_the_newest_come_first() {
+    let mut server = Alone::begin();
+    let last = 26 * SNAPSHOT_TURNS;
+    server.run_to(last + 5);
+    let names = Some(named(&mut server, last));
+    let mut filler = Filler::begin(&server, (1, last), names);
+    let begun = filler.now.monotonic;
+
+    let newest = filler.fill(&mut |_, question| Some(server.ask(question)));
+
+    let first = last - FILL_TURNS_MAX + 1;
+    assert_eq!(heights(&newest), (first..=last).collect::<Vec<_>>());
+    assert_eq!(Some(newest[newest.len() - 1].id()), names);
+    let first_peer = filler.asked[0].0;
+    let of_one = filler.asked.iter().all(|(peer, _)| *peer == first_peer);
+    assert!(of_one && filler.asked.len() >= 5, "{:?}", filler.asked);
+    let took = filler.now.monotonic - begun;
+    assert!(took < Duration::from_secs(5), "{took:?} for what clients may ask about");
+    // Nothing more is asked before the keeper has said what it did with them.
+    assert_eq!(filler.replica.deadline().filter(|due| *due < begun + took), None);
+
+    let names = Some(newest[0].turn.header.previous);
+    filler.lacks(Some(Gap { first: Height(1), last: Height(first - 1), names }));
+    let rest = filler.fill(&mut |_, question| Some(server.ask(question)));
+    assert_eq!(heights(&rest), (1..first).collect::<Vec<_>>());
+    assert!(filler.asked.last().is_some_and(|(peer, _)| *peer != first_peer), "the other's turn");
+    assert_eq!(filler.dropped, []);
+}
+
+/// Another turn in the place of this one, which everybody who votes has signed.
+fn other_history(server: &Alone, turn: &Turn) -> (Turn, Certificate) {
+    let header = Header { time: Millis(turn.header.time.0 + 1), ..turn.header.clone() };
+    let turn = Turn { header, body: turn.body.clone() };
+    let mut certificate = Certificate {
+        height: turn.header.height,
+        round: turn.header.round,
+        header: turn.id(),
+        signatures: Vec::new(),
+    };
+    let vote = certificate.vote(key().public()).sign_bytes(server.sim);
+    certificate.signatures.push((key().public(), key().sign(&vote)));
+    (turn, certificate)
+}
+
+#[test]
+fn a_peer_that_gives_what_was_not_decided_is_asked_for_nothing_more_and_another_one_is() {
+    type Lie = fn(&Alone, &mut Vec<(Turn, Certificate)>);
+    let lies: [Lie; 6] = [
+        |_, turns| turns[7].1.signatures.clear(),
+        |_, turns| turns[7].1 = turns[6].1.clone(),
+        |_, turns| turns[9].0.header.time.0 += 1,
+        |_, turns| drop(turns.remove(0)),
+        |server, turns| turns[7] = other_history(server, &turns[7].0),
+        // The last one: nothing after it in the answer tells, but the turn that is there does.
+        |server, turns| turns[49] = other_history(server, &turns[49].0),
+    ];
+    for (number, lie) in lies.into_iter().enumerate() {
+        let mut server = Alone::begin();
+        server.run_to(SNAPSHOT_TURNS + 5);
+        let names = Some(named(&mut server, SNAPSHOT_TURNS));
+        let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), names);
+        let [liar, honest] = peers();
+        let mut lied = 0;
+        let turns = filler.fill(&mut |peer, question| {
+            let Answer::Turns(mut turns) = server.ask(question) else { panic!("turns") };
+            if peer == liar {
+                lied += 1;
+                lie(&server, &mut turns);
+            }
+            Some(Answer::Turns(turns))
+        });
+        assert_eq!(heights(&turns), (1..=SNAPSHOT_TURNS).collect::<Vec<_>>(), "lie {number}");
+        for (turn, height) in turns.iter().zip(1..) {
+            assert_eq!(turn.id(), named(&mut server, height), "lie {number}");
+        }
+        assert_eq!((filler.dropped.as_slice(), lied), ([liar].as_slice(), 1), "lie {number}");
+        assert!(filler.asked.iter().any(|(peer, _)| *peer == honest));
+    }
+}
+
+#[test]
+fn a_body_that_its_header_does_not_name_is_a_lie_too() {
+    let mut server = Alone::begin();
+    submit(&mut server, &login(1));
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    let [liar, _] = peers();
+    let turns = filler.fill(&mut |peer, question| {
+        let Answer::Turns(mut turns) = server.ask(question) else { panic!("turns") };
+        if peer == liar {
+            turns.iter_mut().for_each(|(turn, _)| turn.body = Body::default());
+        }
+        Some(Answer::Turns(turns))
+    });
+    assert_eq!(filler.dropped, [liar]);
+    assert_eq!(turns.iter().map(|turn| turn.turn.body.acts().len()).sum::<usize>(), 1);
+}
+
+#[test]
+fn a_peer_that_has_nothing_or_says_nothing_is_left_alone_for_a_while() {
+    let nothing: [fn() -> Option<Answer>; 5] = [
+        || Some(Answer::Turns(Vec::new())),
+        || Some(Answer::Unknown),
+        || Some(Answer::Pruned { oldest: Height(900) }),
+        || Some(Answer::Busy),
+        || None,
+    ];
+    for (number, answer) in nothing.into_iter().enumerate() {
+        let mut server = Alone::begin();
+        server.run_to(SNAPSHOT_TURNS + 5);
+        let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+        let [first, second] = peers();
+        let mut tried = 0;
+        let begun = filler.now.monotonic;
+        let turns = filler.fill(&mut |peer, question| {
+            tried += 1;
+            if peer == first || tried < 3 { answer() } else { Some(server.ask(question)) }
+        });
+        assert_eq!(turns.len() as u64, SNAPSHOT_TURNS, "case {number}");
+        assert_eq!(filler.dropped, [], "case {number}");
+        let pause = filler.now.monotonic - begun;
+        assert!(pause >= Duration::from_secs(1) && tried <= 5, "case {number}: {tried}, {pause:?}");
+        assert_eq!(filler.asked.last().map(|(peer, _)| *peer), Some(second), "case {number}");
+    }
+}
+
+#[test]
+fn a_peer_that_gives_turn_by_turn_as_slowly_as_it_may_keeps_nobody_waiting_for_long() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS * 7 + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS * 7), None);
+    let [slow, _] = peers();
+    let begun = filler.now.monotonic;
+    let turns = filler.fill(&mut |peer, question| {
+        let Answer::Turns(mut turns) = server.ask(question) else { panic!("turns") };
+        turns.truncate(if peer == slow { 1 } else { 256 });
+        Some(Answer::Turns(turns))
+    });
+    let took = filler.now.monotonic - begun;
+    assert!(took > Duration::from_secs(59) && took < Duration::from_secs(70), "{took:?}");
+    assert_eq!(filler.asked.last().map(|(peer, _)| *peer == slow), Some(false));
+    // With fewer turns at once: so a busy hour comes over a slow line, too.
+    assert_eq!(turns.last().map(Decision::height), Some(Height(SNAPSHOT_TURNS * 7)));
+    assert!(turns.len() < 200, "{}", turns.len());
+}
+
+#[test]
+fn of_a_peer_that_kept_only_the_newer_ones_those_are_taken() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    let oldest = Height(30);
+    let turns = filler.fill(&mut |_, question| match question {
+        Question::Turns { from } if from < oldest => Some(Answer::Pruned { oldest }),
+        question => Some(server.ask(question)),
+    });
+    assert_eq!(heights(&turns), (30..=SNAPSHOT_TURNS).collect::<Vec<_>>());
+}
+
+#[test]
+fn turns_that_were_not_put_back_are_asked_for_again_after_a_pause() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    filler.fill(&mut |_, question| Some(server.ask(question)));
+    let then = filler.now.monotonic;
+    let gap = Gap { first: Height(1), last: Height(SNAPSHOT_TURNS), names: None };
+    filler.lacks(Some(gap));
+    filler.fill(&mut |_, question| Some(server.ask(question)));
+    assert!(filler.now.monotonic - then >= Duration::from_secs(5));
+}
+
+fn person() -> SigningKey {
+    SigningKey::from_seed([77; 32])
+}
+
+fn login(seq: u64) -> Submission {
+    let envelope = Envelope {
+        sim: genesis().id(),
+        author: person().public(),
+        lane: Lane(1),
+        seq: Seq(seq),
+        last_valid: Height(900),
+        act: Act::Login { name: "Ada".into(), look: Look::default() },
+    };
+    Submission { act: envelope.sign(&person()), blobs: Vec::new() }
+}
+
+fn submit(server: &mut Alone, submission: &Submission) {
+    server.run_to(2);
+    let message = PeerMessage::Submission(Box::new(submission.clone()));
+    server.peer_says(SigningKey::from_seed([8; 32]).public(), &message);
+}
+
+fn receipt(seq: u64) -> Question {
+    Question::Receipt { author: person().public(), lane: Lane(1), seq: Seq(seq) }
+}
+
+/// A server whose peers decided an act in turns that it lacks.
+fn lacks_an_act() -> (Alone, Filler, Submission) {
+    let mut server = Alone::begin();
+    let submission = login(2);
+    submit(&mut server, &submission);
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    (server, filler, submission)
+}
+
+#[test]
+fn who_asks_for_a_receipt_in_turns_that_are_missing_gets_it_once_they_are_back() {
+    let (mut server, mut filler, submission) = lacks_an_act();
+    filler.handle(Input::Ask { token: 1, question: receipt(2) });
+    filler.handle(Input::Ask { token: 2, question: receipt(1) });
+    filler.handle(Input::Ask { token: 3, question: Question::Players });
+    filler.carry(&mut |_, _| None);
+    assert_eq!(
+        filler.answers.keys().collect::<Vec<_>>(),
+        [&3],
+        "it does not say that there is none"
+    );
+    assert_eq!(filler.replica.waiting().questions, 2);
+
+    filler.fill(&mut |_, question| Some(server.ask(question)));
+    filler.carry(&mut |_, _| None);
+
+    let Some(Answer::Receipt(found)) = filler.answers.get(&1) else {
+        panic!("{:?}", filler.answers)
+    };
+    assert_eq!(found.act, submission.act);
+    assert_eq!(filler.answers.get(&2), None, "the log may still lack some");
+    filler.lacks(None);
+    filler.carry(&mut |_, _| None);
+    assert_eq!(filler.answers.get(&2), Some(&Answer::Unknown));
+}
+
+#[test]
+fn if_nobody_has_the_turns_who_asks_for_a_receipt_is_told_so_after_a_while() {
+    let (_, mut filler, _) = lacks_an_act();
+    filler.handle(Input::Ask { token: 1, question: receipt(2) });
+    let begun = filler.now.monotonic;
+    while filler.answers.is_empty() {
+        filler.wake(&mut |_, _| Some(Answer::Unknown));
+    }
+    assert_eq!(filler.answers.get(&1), Some(&Answer::Unknown));
+    assert_eq!(filler.now.monotonic - begun, Duration::from_secs(10));
+}
+
+#[test]
+fn an_act_that_is_sent_again_gets_its_receipt_also_if_it_is_in_turns_that_are_missing() {
+    let (mut server, mut filler, submission) = lacks_an_act();
+    let client = ClientId(1);
+    filler.handle(Input::ClientUp(client));
+    filler.carry(&mut |_, _| None);
+    let Some(ServerMessage::Challenge(challenge)) = filler.told.pop() else {
+        panic!("a challenge")
+    };
+    let hello = ClientMessage::Hello(Hello::new(&challenge, &person()));
+    let old = login(1);
+    for message in [
+        hello,
+        ClientMessage::Submit(Box::new(submission.clone())),
+        ClientMessage::Submit(Box::new(old.clone())),
+    ] {
+        filler.handle(Input::ClientFrame { client, frame: encode_client(&message) });
+    }
+    filler.carry(&mut |_, _| None);
+    let about = |told: &[ServerMessage]| {
+        let acts = told.iter().filter_map(|message| match message {
+            ServerMessage::Refused { act, why } => Some((*act, Some(*why))),
+            ServerMessage::Receipt { act, .. } => Some((*act, None)),
+            _ => None,
+        });
+        acts.collect::<Vec<_>>()
+    };
+    assert_eq!(about(&filler.told), [], "it does not refuse what it cannot know");
+
+    filler.fill(&mut |_, question| Some(server.ask(question)));
+    filler.lacks(None);
+    filler.carry(&mut |_, _| None);
+
+    let refused = Some(SubmitRefusal::Replayed(2));
+    let due = [(submission.act.id(), None), (old.act.id(), refused)];
+    let told = about(&filler.told);
+    assert!(told.len() == 2 && due.iter().all(|one| told.contains(one)), "{told:?}");
+    // From now on it is as on any other server.
+    filler.handle(Input::ClientFrame {
+        client,
+        frame: encode_client(&ClientMessage::Submit(Box::new(old.clone()))),
+    });
+    filler.carry(&mut |_, _| None);
+    assert_eq!(about(&filler.told).last(), Some(&(old.act.id(), refused)));
+}
