@@ -42,6 +42,7 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "genesis", accepts: states::genesis, samples: samples::genesis },
     Decoder { name: "state", accepts: states::state, samples: samples::states },
     Decoder { name: "snapshot", accepts: states::snapshot, samples: samples::snapshots },
+    Decoder { name: "patch", accepts: states::patch, samples: samples::patches },
     Decoder { name: "capsule", accepts: states::capsule, samples: samples::capsules },
     Decoder { name: "package", accepts: binary::package, samples: samples::packages },
     Decoder { name: "source", accepts: texts::source, samples: samples::sources },

@@ -8,7 +8,7 @@ use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
     VERSION, encode_client, encode_server,
 };
-use metatopia_replica::{Guests, PeerMessage, encode_snapshot};
+use metatopia_replica::{Guests, PeerMessage, encode_patch, encode_snapshot};
 use metatopia_scenarios::{golden, plaza};
 use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
@@ -183,6 +183,12 @@ pub(crate) fn snapshots() -> Vec<Vec<u8>> {
     let world = World::genesis(&golden::genesis(), &tools()).expect("the golden genesis");
     let base = Base::genesis(Millis(0), world.root(), &voters());
     vec![encode_snapshot(&base, &world)]
+}
+
+pub(crate) fn patches() -> Vec<Vec<u8>> {
+    let decision = |turn| Decision { certificate: certified(&turn), turn: Arc::new(turn) };
+    let turns: Vec<Decision> = lively().into_iter().take(3).map(decision).collect();
+    vec![encode_patch(&turns).expect("some turns").bytes]
 }
 
 pub(crate) fn capsules() -> Vec<Vec<u8>> {

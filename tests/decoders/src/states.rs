@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_replica::decode_snapshot;
+use metatopia_replica::{decode_patch, decode_snapshot, encode_patch};
 use metatopia_sim::{Capsule, Genesis, LeafEntry, Manifest, Tools, World};
 use metatopia_types::{Digest, Ed25519, LeafKey, wire};
 
@@ -49,6 +49,15 @@ pub(crate) fn state(bytes: &[u8]) -> bool {
 
 pub(crate) fn snapshot(bytes: &[u8]) -> bool {
     decode_snapshot(bytes, &tools()).is_ok()
+}
+
+/// Turns that were put back into a log.
+pub(crate) fn patch(bytes: &[u8]) -> bool {
+    let Some(patch) = encode_patch(&decode_patch(bytes)) else {
+        return false;
+    };
+    assert!(patch.bytes == bytes, "two encodings of the same turns");
+    true
 }
 
 pub(crate) fn capsule(bytes: &[u8]) -> bool {
