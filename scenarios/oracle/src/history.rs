@@ -17,6 +17,8 @@ pub struct History {
     roots: BTreeMap<Height, BTreeMap<Root, BTreeSet<usize>>>,
     /// What each seat told.
     told: Vec<BTreeMap<Height, HeaderId>>,
+    /// The log of each seat held all turns from after this height on.
+    begun: Vec<Height>,
 }
 
 impl History {
@@ -26,6 +28,7 @@ impl History {
             ids: BTreeMap::new(),
             roots: BTreeMap::new(),
             told: vec![BTreeMap::new(); seats],
+            begun: vec![Height(0); seats],
         }
     }
 
@@ -79,6 +82,27 @@ impl History {
 
     pub(crate) fn forget_told(&mut self, seat: usize) {
         self.told[seat].clear();
+    }
+
+    /// The log of a seat need not hold turns up to this height.
+    pub(crate) fn begin_after(&mut self, seat: usize, height: Height) {
+        self.begun[seat] = self.begun[seat].max(height);
+    }
+
+    /// The last height of which a turn was told.
+    pub(crate) fn last(&self) -> Height {
+        self.turns.keys().next_back().copied().unwrap_or_default()
+    }
+
+    /// Turns before those that a log holds now, though it ought to have held them.
+    pub(crate) fn before_log(
+        &self,
+        seat: usize,
+        decisions: &BTreeMap<Height, Arc<Decision>>,
+    ) -> impl Iterator<Item = Height> + '_ {
+        let first = decisions.keys().next().copied().unwrap_or_default();
+        let from = self.begun[seat].plus(1);
+        self.turns.range(from..first.max(from)).map(|(height, _)| *height)
     }
 
     /// The turn that others have at this height, if it is another.

@@ -180,6 +180,12 @@ impl Journal {
         decided.max()
     }
 
+    /// Was it written down, here or in what was given up, that this height is decided?
+    pub(crate) fn held(&self, height: Height) -> bool {
+        let entry = Entry::Decided(height);
+        self.places.contains_key(&entry) || self.given_up.contains(&entry)
+    }
+
     /// The server's disk was taken away on purpose.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

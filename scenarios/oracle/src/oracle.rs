@@ -199,6 +199,7 @@ impl Oracle {
     pub fn forget_disk(&mut self, seat: usize) {
         self.journals[seat].clear();
         self.history.forget_told(seat);
+        self.history.begin_after(seat, self.history.last());
     }
 
     /// At which heights the server in `seat` signed something new since a moment, ascending.
@@ -239,6 +240,12 @@ impl Oracle {
     pub fn saw_damage(&mut self, seat: usize, disk: &dyn Disk) {
         self.journals[seat].note_damage(disk);
         self.history.forget_told(seat);
+        self.history.begin_after(seat, self.history.last());
+    }
+
+    /// A server goes on from the state after this height, which others gave it.
+    pub fn saw_state_taken(&mut self, seat: usize, height: Height) {
+        self.history.begin_after(seat, height);
     }
 
     /// A server gave up a segment of its log. It needs all turns from the height `needed` on.
@@ -333,6 +340,14 @@ impl Oracle {
         for (seat, decisions) in logs {
             for (law, what) in self.history.missing(*seat, decisions) {
                 self.blame(Some(*seat), law, || what);
+            }
+            // What it gave up it had to have: who was told of an act may ask whoever keeps more.
+            for height in self.history.before_log(*seat, decisions).collect::<Vec<_>>() {
+                if !self.journals[*seat].held(height) {
+                    let what =
+                        || format!("{height} is not in the log, and was never written there");
+                    self.blame(Some(*seat), Law::Lost, what);
+                }
             }
             for what in History::lanes_go_back(decisions) {
                 self.blame(Some(*seat), Law::Lane, || what);

@@ -59,6 +59,8 @@ classes! {
     TornTail => "torn-tail",
     /// A write that was synced never reached the disk.
     LostWrite => "lost-write",
+    /// A stored state cannot be read again.
+    BadSnapshot => "bad-snapshot",
     /// The medium turns one bit.
     BitFlip => "bit-flip",
     /// A write lands on other bytes than it was for.
@@ -101,6 +103,8 @@ classes! {
     SetChange => "set-change",
     /// A server starts from a state that others prove.
     Joiner => "joiner",
+    /// A node without a seat comes by an invite, and follows.
+    Invited => "invited",
     /// A bit of one server's state turns in its memory.
     MemoryFlip => "memory-flip",
     /// A script that never ends is stopped.
@@ -131,12 +135,14 @@ pub enum Level {
 }
 
 impl Level {
-    /// Classes that cannot happen at this level. Agreement has no scripts, no clients, and no state
-    /// whose bits could turn. Whole replicas know one connection by one name, so none has a twin.
+    /// Classes that cannot happen at this level. Agreement has no scripts, no clients, no invites, and
+    /// no state whose bits could turn.
     #[must_use]
     pub const fn without(self) -> &'static [Class] {
         match self {
             Self::Agreement => &[
+                Class::BadSnapshot,
+                Class::Invited,
                 Class::MemoryFlip,
                 Class::EndlessScript,
                 Class::FloodingScript,
@@ -147,7 +153,7 @@ impl Level {
                 Class::ReplayingClient,
                 Class::HalfOpenClient,
             ],
-            Self::Whole => &[Class::Twin],
+            Self::Whole => &[],
         }
     }
 
@@ -172,6 +178,10 @@ impl Class {
         Self::VoidTurns,
         Self::Twin,
     ];
+
+    /// Classes of what befalls a disk behind its server's back.
+    pub const DAMAGES: &[Self] =
+        &[Self::BitFlip, Self::LostWrite, Self::MisdirectedWrite, Self::BadSnapshot];
 
     /// Classes of clients that do not behave.
     pub const CLIENTS: &[Self] = &[

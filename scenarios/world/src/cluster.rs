@@ -158,6 +158,16 @@ pub enum Order {
     SplitFor(Class, Vec<usize>),
     /// Links that were cut for this class of faults work again.
     Mend(Class),
+    /// Two processes have one name: whoever is in `seat` is from now on connected with the one in
+    /// `to`, and with the one in `from` no more.
+    Reconnect {
+        /// Whose connection.
+        seat: usize,
+        /// With whom it was.
+        from: usize,
+        /// With whom it is.
+        to: usize,
+    },
     /// All links work again.
     Heal,
     /// What the first seat sends the second arrives only after this time.

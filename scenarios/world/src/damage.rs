@@ -1,7 +1,9 @@
-//! What the medium does to a log behind its server's back.
+//! What the medium does to a log, and to stored states, behind their server's back.
 
 use metatopia_store::memory::{MemoryDisk, SECTOR_BYTES};
-use metatopia_store::{FileKind, FileName, Folder, ReadDisk as _, scan};
+use metatopia_store::{
+    FileKind, FileName, Folder, ReadDisk as _, Snapshot, list_snapshots, load_snapshot, scan,
+};
 use metatopia_types::SimId;
 
 use crate::chance::Dice;
@@ -49,4 +51,25 @@ pub(crate) fn harm(
         disk.replace(file, new);
         file
     })
+}
+
+/// Makes the newest stored state unreadable, or all of them: by a bit that turns, or by a whole file
+/// whose content is none, as of another version. Returns whether there was one.
+pub(crate) fn spoil(disk: &mut MemoryDisk, place: u64, all: bool) -> bool {
+    let mut dice = Dice::new(place, Class::BadSnapshot.name());
+    let found = list_snapshots(disk).unwrap_or_default();
+    let mut spoiled = false;
+    for (height, root) in found.into_iter().take(if all { usize::MAX } else { 1 }) {
+        let Ok(mut snapshot) = load_snapshot(disk, height, root) else { continue };
+        let file = FileName::new(FileKind::Snapshot(height, root));
+        if dice.below(2) == 0 {
+            let bits = disk.bytes(file).map_or(0, <[u8]>::len) as u64 * 8;
+            spoiled |= disk.flip(file, dice.below(bits));
+        } else {
+            snapshot.bytes.truncate(snapshot.bytes.len() / 2);
+            disk.replace(file, Snapshot::to_file(&snapshot));
+            spoiled = true;
+        }
+    }
+    spoiled
 }

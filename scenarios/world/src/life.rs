@@ -47,6 +47,7 @@ impl<C: Cluster> World<C> {
             Order::Split(group) => self.network.split(&group, self.seats.len(), Class::Split),
             Order::SplitFor(class, group) => self.network.split(&group, self.seats.len(), class),
             Order::Mend(class) => self.network.mend(class),
+            Order::Reconnect { seat, from, to } => self.reconnect(seat, from, to),
             Order::Heal => self.network.heal(),
             Order::Clog(from, to, span) => self.network.clog(from, to, self.now + span),
             Order::Links(links) => self.network.set_links(links),
@@ -170,7 +171,7 @@ impl<C: Cluster> World<C> {
         }
         let life = self.seats[seat].life;
         for other in 0..self.seats.len() {
-            if other == seat || self.seats[other].server.is_none() {
+            if other == seat || self.seats[other].server.is_none() || self.is_apart(seat, other) {
                 continue;
             }
             let delay = self.network.delay();
@@ -188,6 +189,9 @@ impl<C: Cluster> World<C> {
         if self.seats[seat].server.is_none() || self.seats[peer].life != life {
             return;
         }
+        if self.is_apart(seat, peer) {
+            return;
+        }
         if up && self.seats[peer].server.is_none() {
             return;
         }
@@ -196,6 +200,39 @@ impl<C: Cluster> World<C> {
             .write(self.now, seat, || format!("peer {peer} {}", if up { "up" } else { "down" }));
         let name: PeerOf<C> = self.cluster.peer(peer);
         self.hand(seat, if up { Input::PeerUp(name) } else { Input::PeerDown(name) });
+    }
+}
+
+/// Two processes of one name: others are connected with one of them.
+impl<C: Cluster> World<C> {
+    /// These two have no connection: to the first, the name of the second is that of another process.
+    pub fn keep_apart(&mut self, one: usize, other: usize) {
+        self.apart.insert((one.min(other), one.max(other)));
+    }
+
+    pub(crate) fn is_apart(&self, one: usize, other: usize) -> bool {
+        !self.apart.is_empty() && self.apart.contains(&(one.min(other), one.max(other)))
+    }
+
+    fn reconnect(&mut self, seat: usize, from: usize, to: usize) {
+        if !self.apart.remove(&(seat.min(to), seat.max(to))) {
+            return;
+        }
+        self.keep_apart(seat, from);
+        for (seat, peer) in [(from, seat), (to, seat), (seat, to)] {
+            self.agenda.plan(self.now, Event::Moved { seat, peer });
+        }
+    }
+
+    /// The name of a peer leads to another process than before, or to none.
+    pub(crate) fn moved(&mut self, seat: usize, peer: usize) {
+        let name = |world: &Self| world.cluster.peer(peer);
+        self.trace.note(self.now, seat, "peer moved", &[]);
+        self.trace.write(self.now, seat, || format!("peer {peer} is another process"));
+        self.hand(seat, Input::PeerDown(name(self)));
+        if self.seats[peer].server.is_some() && !self.is_apart(seat, peer) {
+            self.hand(seat, Input::PeerUp(name(self)));
+        }
     }
 }
 

@@ -213,7 +213,7 @@ impl<C: Cluster> World<C> {
             Word::Tell(report) => self.tell(seat, report),
             Word::Send(to, frame) => {
                 for receiver in 0..self.seats.len() {
-                    if self.is_for(seat, receiver, to) {
+                    if self.is_for(seat, receiver, to) && !self.is_apart(seat, receiver) {
                         self.send(seat, receiver, &frame);
                     }
                     if self.seats[seat].server.is_none() {

@@ -31,11 +31,15 @@ pub enum Moment {
     Intrude(Class, usize),
 }
 
+/// In one of so many worlds of whole servers one of them runs twice.
+const TWINS_EVERY: u64 = 8;
+
 /// Each class with a probability of two thirds, and as many liars as the world bears, or fewer.
 fn classes(level: Level, number: u64, founders: usize) -> BTreeSet<Class> {
     let drawn = |class: &Class| Dice::new(number, class.name()).below(3) != 0;
     let (liars, mut on): (Vec<Class>, BTreeSet<Class>) = {
-        let all = level.classes().filter(drawn);
+        let whole = level == Level::Whole;
+        let all = level.classes().filter(|class| !(whole && *class == Class::Twin)).filter(drawn);
         let (liars, others): (Vec<_>, Vec<_>) = all.partition(|c| Class::LIARS.contains(c));
         (liars, others.into_iter().collect())
     };
@@ -45,7 +49,24 @@ fn classes(level: Level, number: u64, founders: usize) -> BTreeSet<Class> {
     while on.iter().filter(|class| Class::LIARS.contains(class)).count() < count {
         on.insert(dice.pick(&liars));
     }
+    if level == Level::Whole {
+        double_one(&mut on, number, most);
+    }
     on
+}
+
+/// Whole servers that run twice came later than other liars. They throw dice of their own, and take
+/// the place of one liar if the world bears no more: so all other worlds are what they were.
+fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
+    let mut dice = Dice::new(number, Class::Twin.name());
+    if most == 0 || dice.below(TWINS_EVERY) != 0 {
+        return;
+    }
+    let liars: Vec<Class> = on.iter().filter(|c| Class::LIARS.contains(c)).copied().collect();
+    if liars.len() >= most {
+        on.remove(&dice.pick(&liars));
+    }
+    on.insert(Class::Twin);
 }
 
 /// A plan in the making. Each class throws dice of its own: without one, the others stay the same.
@@ -214,7 +235,7 @@ impl Draft {
     }
 
     fn disks(&mut self) {
-        for class in [Class::BitFlip, Class::LostWrite, Class::MisdirectedWrite] {
+        for class in Class::DAMAGES.iter().copied() {
             let Some(mut dice) = self.dice(class) else { continue };
             for at in self.times(&mut dice, Span::ms(8_000, 40_000)) {
                 let (seat, place) = (dice.index(self.founders), dice.below(u64::MAX));

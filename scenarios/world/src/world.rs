@@ -1,5 +1,6 @@
 //! The world itself: takes the next event, hands it to a server, and does what the server wants.
 
+use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct World<C: Cluster> {
     pub(crate) disk_dice: Dice,
     pub(crate) death_dice: Dice,
     pub(crate) crash_point: Option<CrashPoint>,
+    /// Seats that have no connection, the lower one first.
+    pub(crate) apart: BTreeSet<(usize, usize)>,
     pub(crate) orders: Vec<(Duration, Order)>,
     pub(crate) trace: Trace,
     pub(crate) crashes: u64,
@@ -54,6 +57,8 @@ pub(crate) enum Event<C: Cluster> {
     Done { seat: usize, life: Life, job: <C::Server as Machine>::Job },
     /// A server notices that a peer came or went.
     Notice { seat: usize, peer: usize, life: Life, up: bool },
+    /// The name of a peer leads to another process than before.
+    Moved { seat: usize, peer: usize },
     /// A client asks.
     Request { seat: usize, request: RequestOf<C> },
     /// Trouble, or the end of it.
@@ -70,6 +75,7 @@ impl<C: Cluster> Event<C> {
             | Self::Work { seat, .. }
             | Self::Done { seat, .. }
             | Self::Notice { seat, .. }
+            | Self::Moved { seat, .. }
             | Self::Request { seat, .. } => Some(*seat),
             Self::Order(_) => None,
         }
@@ -94,6 +100,7 @@ impl<C: Cluster> World<C> {
             disk_dice: Dice::new(seed, "disks"),
             death_dice: Dice::new(seed, "deaths"),
             crash_point: None,
+            apart: BTreeSet::new(),
             orders: Vec::new(),
             trace: Trace::new(written),
             crashes: 0,
@@ -273,7 +280,7 @@ impl<C: Cluster> World<C> {
         }
         match event {
             Event::Frame { to, from, frame } => {
-                if self.seats[to].server.is_some() {
+                if self.seats[to].server.is_some() && !self.is_apart(from, to) {
                     self.trace.note(self.now, to, "frame", &C::stamp(&frame));
                     self.trace
                         .write(self.now, to, || format!("<- {from}: {}", C::describe(&frame)));
@@ -293,6 +300,7 @@ impl<C: Cluster> World<C> {
                 self.hand(seat, Input::Done(job));
             }
             Event::Notice { seat, peer, life, up } => self.notice(seat, peer, life, up),
+            Event::Moved { seat, peer } => self.moved(seat, peer),
             Event::Request { seat, request } => {
                 if self.seats[seat].server.is_some() {
                     self.trace.note(self.now, seat, "request", &[]);

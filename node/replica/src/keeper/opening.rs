@@ -4,7 +4,8 @@ use metatopia_consensus::{Base, OpenError, Record};
 use metatopia_sim::{Tools, World};
 use metatopia_store::{
     Disk, LogIndex, MarkError, OpenError as StoreError, Opened, Opening, Position, Quarantine,
-    ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, newest_snapshot, quarantine,
+    ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, list_snapshots, load_snapshot,
+    newest_snapshot, quarantine,
 };
 use metatopia_types::{Height, Now};
 
@@ -84,22 +85,27 @@ fn note<D: Disk>(store: &mut Store<D>, record: &Record) -> Result<(), StorageErr
     Ok(())
 }
 
-/// The state of the newest snapshot that can be used, and why newer ones cannot.
+/// The state of the newest snapshot that can be used, and why newer ones cannot: they are damaged, or
+/// whole and of another version.
 #[must_use]
 pub fn newest_state(disk: &dyn ReadDisk, tools: &Tools) -> (Option<(Base, World)>, Vec<String>) {
-    let newest = match newest_snapshot(disk) {
-        Ok(newest) => newest,
+    let stored = match list_snapshots(disk) {
+        Ok(stored) => stored,
         Err(error) => return (None, vec![error.to_string()]),
     };
-    let mut passed_over: Vec<String> = newest.passed_over.iter().map(ToString::to_string).collect();
-    let decoded = newest.snapshot.map(|snapshot| decode_snapshot(&snapshot.bytes, tools));
-    match decoded.transpose() {
-        Ok(state) => (state, passed_over),
-        Err(error) => {
-            passed_over.push(error.to_string());
-            (None, passed_over)
+    let mut passed_over = Vec::new();
+    for (height, root) in stored {
+        let loaded = load_snapshot(disk, height, root).map_err(|error| error.to_string());
+        let state = loaded.and_then(|snapshot| {
+            let decoded = decode_snapshot(&snapshot.bytes, tools);
+            decoded.map_err(|error| format!("{error}, in that of height {height}"))
+        });
+        match state {
+            Ok(state) => return (Some(state), passed_over),
+            Err(why) => passed_over.push(why),
         }
     }
+    (None, passed_over)
 }
 
 /// Why there is no state to go on from.

@@ -1,11 +1,12 @@
 //! States to begin with.
 
 use metatopia_protocol::{Answer, Question, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_replica::OFFERS_MAX;
+use metatopia_replica::{OFFERS_MAX, base_of, encode_snapshot, keeper::newest_state};
 use metatopia_sim::World;
+use metatopia_store::{Snapshot, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{Ed25519, Height, limits::ROOT_LAG};
 
-use super::alone::{Alone, SNAPSHOT_TURNS, tools};
+use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
 
 fn offer(server: &mut Alone) -> SnapshotOffer {
     match server.ask(Question::Snapshot) {
@@ -104,4 +105,24 @@ fn parts_that_are_not_there_are_unknown() {
         let question = Question::SnapshotPart { height: Height(height), part };
         assert_eq!(server.ask(question), Answer::Unknown);
     }
+}
+
+/// A start took the newest snapshot whose file was whole, and when its content was none, as of
+/// another version of the program, it passed over the older ones as well, began at genesis or asked
+/// others for a state.
+#[test]
+fn a_whole_snapshot_that_is_none_is_named_and_an_older_one_is_started_from() {
+    let world = World::genesis(&genesis(), &tools()).expect("a small sim");
+    let (base, root) = (base_of(&world), world.root());
+    let good = encode_snapshot(&base, &world);
+    let mut disk = MemoryDisk::new();
+    for (height, bytes) in [(0, good), (7, b"of another version".to_vec())] {
+        let snapshot = Snapshot { height: Height(height), root, bytes };
+        put_snapshot(&mut disk, &snapshot).expect("a good disk");
+    }
+
+    let (state, passed_over) = newest_state(&disk, &tools());
+
+    assert_eq!(state.map(|(base, world)| (base.height, world.root())), Some((Height(0), root)));
+    assert!(passed_over.len() == 1 && passed_over[0].contains("height 7"), "{passed_over:?}");
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::Record;
+use metatopia_consensus::{Decision, Record};
 use metatopia_types::{
     Certificate, Digest, Evidence, HeaderId, Height, Millis, Root, Round, Sign as _, Turn, Vote,
     VoteKind,
@@ -124,4 +124,32 @@ fn roots_of_a_server_that_healed_do_not_count_and_later_ones_do() {
     assert_eq!(parted(None), [(Law::Root, Some(2)); 2]);
     assert_eq!(parted(Some(Height(2))), []);
     assert_eq!(parted(Some(Height(3))), [(Law::Root, Some(2))]);
+}
+
+#[test]
+fn a_log_may_begin_late_if_it_held_what_came_before_or_its_server_took_a_state() {
+    let first = turn(1, 50, HeaderId::default());
+    let second = turn(2, 100, first.id());
+    let decision = |turn: &Turn| {
+        let (height, header) = (turn.header.height, turn.id());
+        let certificate = Certificate { height, header, round: Round(0), signatures: vec![] };
+        (height, Arc::new(Decision { certificate, turn: Arc::new(turn.clone()) }))
+    };
+    let closed = |written: &[&Turn], taken: u64| {
+        let mut oracle = Oracle::new(founding(), &[]);
+        oracle.watch_clocks(Duration::ZERO, |_| Millis(100));
+        decide(&mut oracle, 1, &first, &[0, 1, 2]);
+        for turn in written {
+            decide(&mut oracle, 0, turn, &[0, 1, 2]);
+            oracle.saw_given_up(0, 0, Height(9));
+        }
+        oracle.saw_state_taken(0, Height(taken));
+        let log = BTreeMap::from([decision(&second)]);
+        oracle.close(Duration::ZERO, &BTreeMap::from([(0, log)]));
+        broken(&oracle)
+    };
+
+    assert_eq!(closed(&[&first, &second], 0), []);
+    assert_eq!(closed(&[&second], 1), []);
+    assert_eq!(closed(&[&second], 0), [Law::Lost], "nobody knows what became of the first turn");
 }

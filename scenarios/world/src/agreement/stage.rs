@@ -228,6 +228,7 @@ impl Stage {
         };
         let height = start.base.height.0;
         self.world.cluster.starts.insert(seat, start);
+        self.world.cluster.oracle.saw_state_taken(seat, Height(height));
         self.world.plan(self.world.now(), Order::Start(seat));
         Ok(height)
     }

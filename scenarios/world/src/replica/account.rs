@@ -46,8 +46,13 @@ pub struct Account {
     pub digest: Digest,
 }
 
-/// What a person was told, against what every log holds.
-pub(super) fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> Vec<(Law, String)> {
+/// What a person was told, against what was decided. Of turns that are `forgotten` servers may know
+/// no more than that their acts are used up.
+pub(super) fn check_person(
+    person: &Person,
+    places: &BTreeMap<ActId, Entry>,
+    forgotten: &dyn Fn(Height) -> bool,
+) -> Vec<(Law, String)> {
     // All servers of these stories are honest.
     let distrust =
         person.distrust.iter().map(|why| (Law::Proof, format!("{}: {why}", person.name)));
@@ -79,7 +84,9 @@ pub(super) fn check_person(person: &Person, places: &BTreeMap<ActId, Entry>) -> 
                 last = height;
             }
             // For another reason it is as good as before: strangers may have handed it in.
-            Fate::Refused(why) if why.is_lasting() && found.is_some() => {
+            Fate::Refused(why)
+                if why.is_lasting() && found.is_some_and(|entry| !forgotten(entry.height)) =>
+            {
                 blame(Law::Receipt, "refused, and decided");
             }
             Fate::Refused(_) => {}

@@ -21,6 +21,8 @@ pub(crate) struct Found {
     pub(crate) replica: Replica,
     /// What was found damaged of the log, and put aside.
     pub(crate) damage: Option<String>,
+    /// Why stored states cannot be used that are newer than what it begins with.
+    pub(crate) passed_over: Vec<String>,
 }
 
 impl Found {
@@ -41,7 +43,7 @@ impl Found {
         if fresh {
             begin_log(&mut store).map_err(|error| error.to_string())?;
         }
-        let (state, _) = newest_state(store.disk(), &setting.tools());
+        let (state, passed_over) = newest_state(store.disk(), &setting.tools());
         let (base, mut world) = state.unwrap_or_else(|| (setting.base(), setting.beginning()));
         setting.break_rules(seat, Round::default(), &mut world);
         let config = setting.config(seat, now.wall);
@@ -56,6 +58,7 @@ impl Found {
         let keeper = Keeper::new(store, setting.history(seat));
         replica.handle(now, Input::Gap(keeper.gap()));
         let keeper = keeper.on(LentDisk::default());
-        Ok(Self { keeper, replica, damage: aside.map(|aside| aside.fault.to_string()) })
+        let damage = aside.map(|aside| aside.fault.to_string());
+        Ok(Self { keeper, replica, damage, passed_over })
     }
 }

@@ -19,7 +19,8 @@ use metatopia_store::limits::SNAPSHOTS_KEPT;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName, Patches, list_snapshots, load_patch, scan};
 use metatopia_types::{
-    ActId, Digest, HeaderId, Height, Outcome, Root, ScriptId, Tick, Turn, limits::ROOT_LAG, wire,
+    ActId, Certificate, Digest, HeaderId, Height, Outcome, Root, ScriptId, Tick, Turn,
+    limits::ROOT_LAG, wire,
 };
 
 use super::gateway::HELD_BYTES_MAX;
@@ -127,6 +128,24 @@ pub struct Log {
 pub(crate) struct Past {
     pub(crate) turns: BTreeMap<Height, Arc<Turn>>,
     pub(crate) places: BTreeMap<ActId, Entry>,
+}
+
+/// A turn to be played again, with what decided it if a log holds that. What all logs gave up was
+/// held against the law when it was written down.
+struct Piece {
+    turn: Arc<Turn>,
+    certificate: Option<Certificate>,
+}
+
+impl Piece {
+    fn seen(turn: &Arc<Turn>) -> Self {
+        Self { turn: Arc::clone(turn), certificate: None }
+    }
+
+    fn logged(decision: &Decision) -> Self {
+        let turn = Arc::clone(&decision.turn);
+        Self { turn, certificate: Some(decision.certificate.clone()) }
+    }
 }
 
 /// Where an act is, and what became of it.
@@ -311,14 +330,17 @@ impl Oracle {
             }
         }
         let mut past = self.seen(all.keys().next_back().copied().unwrap_or_default());
+        let mut pieces: BTreeMap<Height, Piece> =
+            past.turns.iter().map(|(height, turn)| (*height, Piece::seen(turn))).collect();
+        pieces.extend(all.iter().map(|(height, one)| (*height, Piece::logged(one))));
         let mut starts = vec![(setting.base(), setting.beginning())];
         starts.extend(states);
         starts.sort_by_key(|(base, _)| base.height);
         let mut played = Height(0);
         for (base, world) in starts {
-            let follows = |height: Height| all.contains_key(&height.plus(1));
+            let follows = |height: Height| pieces.contains_key(&height.plus(1));
             if base.height >= played && follows(base.height) {
-                played = self.play_again(setting, (base, world), &all, &mut past);
+                played = self.play_again(setting, (base, world), &pieces, &mut past);
             }
         }
         past.turns.extend(all.into_iter().map(|(height, one)| (height, Arc::clone(&one.turn))));
@@ -342,23 +364,23 @@ impl Oracle {
         &mut self,
         setting: &Setting,
         (base, mut world): (Base, World),
-        decisions: &BTreeMap<Height, &Arc<Decision>>,
+        pieces: &BTreeMap<Height, Piece>,
         past: &mut Past,
     ) -> Height {
         let (start, mut previous) = (base.height, base.header);
         let before = start.minus(1).map(|before| (before, base.roots[0]));
         let mut roots: BTreeMap<Height, Root> = before.into_iter().collect();
         roots.insert(start, world.root());
-        for (height, decision) in decisions.range(start.plus(1)..) {
+        for (height, piece) in pieces.range(start.plus(1)..) {
             if *height != world.height().plus(1) {
                 break;
             }
-            let turn = &decision.turn;
-            if let Some(fault) = wrong_header(setting, &world, decision, previous, &roots) {
+            let turn = &piece.turn;
+            if let Some(fault) = wrong_header(setting, &world, piece, previous, &roots) {
                 self.blame(None, Law::Replay, format!("the log at {height}: {fault}"));
                 break;
             }
-            previous = decision.id();
+            previous = turn.id();
             let applied = setting.apply(&mut world, turn);
             roots.insert(*height, applied.root);
             past.places.extend(entries(turn, &applied.outcomes));
@@ -398,11 +420,12 @@ fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, Entry)> {
 fn wrong_header(
     setting: &Setting,
     world: &World,
-    decision: &Decision,
+    piece: &Piece,
     previous: HeaderId,
     roots: &BTreeMap<Height, Root>,
 ) -> Option<String> {
-    let (height, header) = (decision.height(), &decision.turn.header);
+    let header = &piece.turn.header;
+    let height = header.height;
     let stated = height.minus(ROOT_LAG).unwrap_or_default();
     let root = roots.get(&stated);
     if header.height != world.height().plus(1) || header.previous != previous {
@@ -414,7 +437,8 @@ fn wrong_header(
     let Some(set) = world.validators(height) else {
         return Some("nobody votes".to_owned());
     };
-    let verdict = decision.certificate.verify(setting.sim, set, &*setting.verifier);
+    let certificate = piece.certificate.as_ref()?;
+    let verdict = certificate.verify(setting.sim, set, &*setting.verifier);
     verdict.err().map(|error| error.to_string())
 }
 

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use metatopia_client::{Distrust, Event, Output, Scene, SceneObject, Session, Unproven};
+use metatopia_client::{
+    Distrust, Event, LightClient, Output, Scene, SceneObject, Session, Unproven,
+};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal, Watching};
 use metatopia_types::{Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq};
@@ -133,12 +135,16 @@ pub struct Person {
     pub answers: Vec<Answer>,
     /// The seat they are at, or try next.
     pub(crate) node: usize,
+    /// The seat they like best.
+    home: Option<usize>,
     session: Session,
     dice: Dice,
     arrived: bool,
     /// Acts that a server refused as old: was one of them decided before? And how many more servers
     /// are asked.
     checks: BTreeMap<ActId, (SubmitRefusal, usize)>,
+    /// Those that are asked about once more when something is done next.
+    later: Vec<ActId>,
     /// Servers that are asked besides the first: those of a sim that keeps little of its past need
     /// not know.
     doubts: usize,
@@ -192,10 +198,12 @@ impl Person {
             ended: None,
             answers: Vec::new(),
             node,
+            home: None,
             session: Session::new(key, setting.light(), Lane(lane)),
             dice: Dice::new(setting.seed, &concern),
             arrived: false,
             checks: BTreeMap::new(),
+            later: Vec::new(),
             doubts: if setting.is_forgetful() { setting.founders } else { 0 },
             asked: BTreeMap::new(),
             unproved: BTreeMap::new(),
@@ -203,6 +211,23 @@ impl Person {
             wants: Vec::new(),
             armed: None,
         }
+    }
+
+    /// The same, who goes to the server in `seat` whenever it runs.
+    #[must_use]
+    pub fn at_home(self, seat: usize) -> Self {
+        Self { home: Some(seat), ..self }
+    }
+
+    /// Where they go first: elsewhere, as long as they doubt what they were told there.
+    pub(crate) fn home(&self) -> Option<usize> {
+        self.home.filter(|_| self.checks.is_empty())
+    }
+
+    /// What they believe.
+    #[must_use]
+    pub const fn light(&self) -> &LightClient {
+        self.session.light()
     }
 
     /// Is the session open?
@@ -300,6 +325,8 @@ impl Person {
             return None;
         }
         self.prove(now);
+        let later = std::mem::take(&mut self.later);
+        later.into_iter().for_each(|act| self.check(act));
         if std::mem::take(&mut self.looks) {
             let radius = Fx::from_int(SIGHT);
             self.scene = Some(self.session.sight().scene(Vec2::ZERO, radius, OBJECTS_MAX));
@@ -497,6 +524,11 @@ impl Person {
                 if let (Some(outcome), Some(deed)) = (found.outcome, self.deeds.get_mut(&act)) {
                     deed.told = Some(outcome);
                 }
+            }
+            // The session has to follow a change of the validators first, as with proofs.
+            Err(Distrust::OtherValidators(_)) => {
+                self.checks.insert(act, (why, others));
+                self.later.push(act);
             }
             Err(_) => self.refuse(act, why),
         }

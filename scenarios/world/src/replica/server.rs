@@ -87,6 +87,8 @@ pub struct Server {
     waiting: Vec<Input<Self>>,
     /// What was damaged of its log when it started.
     damage: Option<String>,
+    /// Stored states that it could not use when it started.
+    passed_over: Vec<String>,
     effects: VecDeque<Effect<Self>>,
 }
 
@@ -102,7 +104,8 @@ impl Server {
         disk: &mut MemoryDisk,
     ) -> Result<Opened<Self>, String> {
         let seat = start.seat;
-        let Found { keeper, replica, damage } = Found::open(setting, seat, start.fresh, now, disk)?;
+        let Found { keeper, replica, damage, passed_over } =
+            Found::open(setting, seat, start.fresh, now, disk)?;
         let mut server = Self {
             setting: Rc::clone(setting),
             seat,
@@ -123,6 +126,7 @@ impl Server {
             replacement: None,
             waiting: Vec::new(),
             damage,
+            passed_over,
             effects: VecDeque::new(),
         };
         server.absorb(now);
@@ -146,6 +150,12 @@ impl Server {
     #[must_use]
     pub fn damage(&self) -> Option<&str> {
         self.damage.as_deref()
+    }
+
+    /// Why it could not use states that it had stored, when it started.
+    #[must_use]
+    pub fn passed_over(&self) -> &[String] {
+        &self.passed_over
     }
 
     /// How its log stands with its disk.

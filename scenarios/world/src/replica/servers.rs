@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use metatopia_consensus::Record;
 use metatopia_oracle::Law;
-use metatopia_protocol::{Answer, ServerMessage, decode_server};
+use metatopia_protocol::{Answer, ServerMessage, decode_server, encode_server};
 use metatopia_replica::keeper::{AGREEMENT, Health, News};
 use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
@@ -99,11 +99,13 @@ pub struct Servers {
     pub fired: Fired,
     /// Why servers stopped.
     pub halts: Vec<(usize, String)>,
-    /// Whom servers let in, as they said last.
-    guests: BTreeMap<usize, Guests>,
+    /// Whom servers let in, as they wrote it down last.
+    guests: BTreeMap<usize, Vec<u8>>,
     /// Whose disks were damaged behind their backs; and who of them has not started since.
     pub(crate) harmed: BTreeSet<usize>,
     pub(crate) unaware: BTreeSet<usize>,
+    /// Whose stored states were made unreadable.
+    pub(crate) spoiled: BTreeSet<usize>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
@@ -112,7 +114,7 @@ impl Servers {
     /// The servers of `setting`.
     #[must_use]
     pub fn new(setting: Rc<Setting>) -> Self {
-        let liars: Vec<usize> = setting.liars.iter().map(|(seat, _)| *seat).collect();
+        let liars: Vec<usize> = setting.shunned().collect();
         Self {
             oracle: Oracle::new(&setting, &liars),
             mail: VecDeque::new(),
@@ -139,6 +141,7 @@ impl Servers {
             guests: BTreeMap::new(),
             harmed: BTreeSet::new(),
             unaware: BTreeSet::new(),
+            spoiled: BTreeSet::new(),
             used: BTreeSet::new(),
             setting,
         }
@@ -151,7 +154,7 @@ impl Servers {
     /// Whether this server is held to the rules.
     #[must_use]
     pub fn is_honest(&self, seat: usize) -> bool {
-        !self.villains.contains_key(&seat)
+        self.oracle.laws.is_honest(seat)
     }
 
     /// A liar wrote a record down: perhaps a turn, of which it tells others something else.
@@ -175,14 +178,19 @@ impl Servers {
     fn watch_start(
         &mut self,
         seat: usize,
-        damage: Option<&str>,
+        server: &Server,
         before: &BTreeSet<u64>,
         disk: &MemoryDisk,
     ) {
+        if let Some(spoiled) = server.passed_over().first()
+            && !self.spoiled.contains(&seat)
+        {
+            self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {spoiled}"));
+        }
         if self.unaware.remove(&seat) {
             return self.oracle.laws.saw_damage(seat, &Watched(disk));
         }
-        if let Some(damage) = damage {
+        if let Some(damage) = server.damage() {
             self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {damage}"));
         }
         for segment in before.difference(&segments(disk)) {
@@ -190,6 +198,13 @@ impl Servers {
             self.gave_up(seat, *segment, disk);
         }
         self.oracle.laws.saw_start(seat, &Watched(disk));
+    }
+
+    /// A server goes on from a state that others gave it.
+    pub(crate) fn took_state(&mut self, at: Duration, seat: usize, height: Height) {
+        self.oracle.saw_replaced(seat);
+        self.oracle.laws.saw_state_taken(seat, height);
+        self.replaced.push((at, seat, height));
     }
 
     /// A segment of a server's log is gone.
@@ -207,6 +222,13 @@ impl Servers {
                 && self.is_honest(seat)
             {
                 self.oracle.laws.saw_receipt(seat, &receipt.header, &Watched(scene.disk));
+            }
+            if let Some(villain) = self.villains.get(&seat)
+                && let ServerMessage::Answer { id, answer } = &message
+                && let Some(answer) = spoiled(villain.class(), answer)
+            {
+                self.fired.note(villain.class());
+                frame = encode_server(&ServerMessage::Answer { id: *id, answer: Box::new(answer) });
             }
             if let Some(tamper) = self.liars.get(&seat) {
                 tamper(&message, &mut frame);
@@ -237,12 +259,11 @@ impl Cluster for Servers {
         let start = Start { seat, life: self.openings, fresh };
         let before = segments(disk);
         let mut opened = Server::open(&self.setting, start, now, disk)?;
-        if let Some(guests) = self.guests.get(&seat) {
-            opened.server.welcome(now, guests.clone());
-        }
+        let guests = self.guests.get(&seat).and_then(|guests| Guests::decode(guests).ok());
+        opened.server.welcome(now, guests.unwrap_or_default());
         self.used.insert(seat);
         if self.is_honest(seat) {
-            self.watch_start(seat, opened.server.damage(), &before, disk);
+            self.watch_start(seat, &opened.server, &before, disk);
         }
         Ok(opened)
     }
@@ -271,6 +292,9 @@ impl Cluster for Servers {
         self.watch_clocks(scene);
         if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
             self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
+        }
+        if self.setting.copies.iter().any(|(copy, _)| *copy == scene.seat) {
+            self.fired.note(Class::Twin);
         }
         let Some(villain) = self.villains.get_mut(&scene.seat) else {
             return vec![frame.clone()];
@@ -316,7 +340,7 @@ impl Cluster for Servers {
             Report::Loaded { count, .. } => self.loaded.1 += count,
             Report::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
             Report::Guests(guests) => {
-                self.guests.insert(seat, *guests);
+                self.guests.insert(seat, guests.encode());
             }
             Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
             Report::Strayed(height) => self.oracle.saw_stray(seat, height),
@@ -336,8 +360,7 @@ impl Cluster for Servers {
             Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
             Report::Replaced(height) => {
                 self.fired.note(Class::Joiner);
-                self.oracle.saw_replaced(seat);
-                self.replaced.push((scene.at, seat, height));
+                self.took_state(scene.at, seat, height);
             }
             Report::Disk(health) => {
                 self.oracle.laws.saw_muted(seat, health != Health::Sound);
@@ -345,7 +368,10 @@ impl Cluster for Servers {
             }
             Report::News(news) => self.snapshots += u64::from(matches!(news, News::Stored(_))),
             Report::Ended(_) => scene.order(Duration::ZERO, Order::Reboot(seat)),
-            Report::Halted(why) => self.oracle.blame(Some(seat), Law::Halted, why),
+            Report::Halted(why) if self.is_honest(seat) => {
+                self.oracle.blame(Some(seat), Law::Halted, why);
+            }
+            Report::Halted(_) => {}
         }
     }
 
@@ -379,6 +405,17 @@ impl Cluster for Servers {
         self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
     }
+}
+
+/// What a liar gives in the place of a part of its state.
+fn spoiled(class: Class, answer: &Answer) -> Option<Answer> {
+    let Answer::Leaves(leaves) = answer else {
+        return None;
+    };
+    let mut leaves = leaves.clone();
+    let byte = leaves.first_mut()?.first_mut()?;
+    *byte ^= 1;
+    matches!(class, Class::HashLiar | Class::Garbage).then_some(Answer::Leaves(leaves))
 }
 
 /// The numbers of a log's segments.

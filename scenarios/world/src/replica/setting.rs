@@ -52,16 +52,20 @@ pub struct Setting {
     pub scheme: Scheme,
     /// Checks them.
     pub verifier: Arc<dyn Verify>,
-    /// The key in each seat, ascending.
+    /// The key in each seat, ascending; seats that were added have any.
     pub keys: Vec<Arc<dyn Sign>>,
+    /// Seats whose server has the key of another one, which runs besides.
+    pub copies: Vec<(usize, usize)>,
     /// So many of the first seats vote at genesis.
     pub founders: usize,
     /// Turns between snapshots.
     pub snapshot_turns: u64,
     /// Turns behind the others from which on a server fetches a state.
     pub behind_turns: u64,
-    /// How much of the past servers keep, but for the first one, which keeps all.
+    /// How much of the past servers keep.
     pub history_turns: u64,
+    /// Does the first server keep all of it?
+    pub archive: bool,
     /// How long servers wait for what.
     pub patience: Patience,
     /// Acts that panic.
@@ -91,8 +95,10 @@ impl std::fmt::Debug for Setting {
             .field("founders", &self.founders)
             .field("snapshot_turns", &self.snapshot_turns)
             .field("history_turns", &self.history_turns)
+            .field("archive", &self.archive)
             .field("behind_turns", &self.behind_turns)
             .field("flips", &self.flips)
+            .field("copies", &self.copies)
             .finish_non_exhaustive()
     }
 }
@@ -117,10 +123,12 @@ impl Setting {
             scheme,
             verifier,
             keys,
+            copies: Vec::new(),
             founders,
             snapshot_turns: replica::SNAPSHOT_TURNS,
             behind_turns: BEHIND_TURNS,
             history_turns: HISTORY_TURNS,
+            archive: true,
             patience: Patience::default(),
             trap: None,
             flips: Vec::new(),
@@ -142,6 +150,28 @@ impl Setting {
     pub fn plaza(scheme: Scheme, seed: u64) -> Self {
         let place = plaza::place().expect("the plaza's files were built in");
         Self::new(&place, scheme, 4, 4, seed)
+    }
+
+    /// A seat more, for a server that is none of the sim's to begin with. Returns its number.
+    pub fn add_seat(&mut self) -> usize {
+        let seat = self.keys.len();
+        self.keys.push(self.scheme.key(seat as u64));
+        seat
+    }
+
+    /// A seat more, for a second process with the key of the server in `original`. Returns its
+    /// number.
+    pub fn add_copy(&mut self, original: usize) -> usize {
+        let seat = self.keys.len();
+        self.keys.push(Arc::clone(&self.keys[original]));
+        self.copies.push((seat, original));
+        seat
+    }
+
+    /// Seats of servers that may do what they want, and those of their copies.
+    pub fn shunned(&self) -> impl Iterator<Item = usize> + '_ {
+        let liars = self.liars.iter().map(|(seat, _)| *seat);
+        liars.chain(self.copies.iter().flat_map(|(copy, original)| [*copy, *original]))
     }
 
     /// The name of the server in `seat`.
@@ -234,10 +264,17 @@ impl Setting {
         self.history_turns < RECALL_HEIGHTS
     }
 
+    /// And does nobody keep all of the past?
+    #[must_use]
+    pub const fn forgets(&self) -> bool {
+        self.is_forgetful() && !self.archive
+    }
+
     /// How much of the past the server in `seat` keeps.
     #[must_use]
     pub const fn history(&self, seat: usize) -> History {
-        if seat == 0 { History::Whole } else { History::Turns(self.history_turns) }
+        let all = seat == 0 && self.archive;
+        if all { History::Whole } else { History::Turns(self.history_turns) }
     }
 
     /// The world of the server in `seat` breaks the rules that it is to break, in a turn that a

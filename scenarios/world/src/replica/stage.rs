@@ -1,21 +1,22 @@
 //! Plays servers, people and strangers together: carries frames between them, and checks everything
 //! in the end.
 
+mod arrivals;
+mod ending;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
-use metatopia_protocol::{Answer, ClientMessage, Goodbye, Question, encode_client};
+use metatopia_protocol::{Answer, ClientMessage, Question, encode_client};
 use metatopia_replica::ClientId;
-use metatopia_replica::keeper::{Health, newest_state};
+use metatopia_replica::keeper::Health;
 use metatopia_store::FileName;
-use metatopia_types::{Digest, Height};
 
-use super::account::{Account, check_person};
 use super::gateway::{Hangup, WINDOW_BYTES};
-use super::oracle::{Log, Past};
+use super::newcomer::Newcomer;
 use super::person::{Person, Want};
 use super::report::Request;
 use super::server::{Server, Start};
@@ -48,6 +49,7 @@ const TURNS_AFTER: u64 = 4;
 enum Who {
     Person(usize),
     Stranger(usize),
+    Newcomer(usize),
 }
 
 /// A connection as its client's end knows it.
@@ -65,6 +67,7 @@ enum Errand {
     Dial(usize),
     Tick(usize),
     Whim(usize),
+    Arrive(usize),
     Frame(ClientId, Vec<u8>),
     Cut(ClientId, Option<Hangup>),
 }
@@ -78,13 +81,15 @@ pub struct Stage {
     pub people: Vec<Person>,
     /// Those who do not behave.
     pub strangers: Vec<Stranger>,
+    /// Nodes that come by an invite.
+    pub newcomers: Vec<Newcomer>,
     setting: Rc<Setting>,
     agenda: Agenda<Errand>,
     lines: BTreeMap<ClientId, Line>,
     next_client: u64,
     next_token: u64,
     frames: blake3::Hasher,
-    /// Servers that nobody goes to: liars.
+    /// Servers that nobody goes to: liars, and those that run twice.
     shunned: BTreeSet<usize>,
     /// What people said last, for who wants to say it again.
     overheard: VecDeque<Vec<u8>>,
@@ -101,16 +106,23 @@ impl Stage {
     #[must_use]
     pub fn told(setting: Setting, conditions: Conditions, written: bool) -> Self {
         let setting = Rc::new(setting);
-        let shunned = setting.liars.iter().map(|(seat, _)| *seat).collect();
+        let shunned = setting.shunned().collect();
         let servers = Servers::new(Rc::clone(&setting));
         let mut world = World::new(servers, setting.keys.len(), setting.seed, conditions, written);
         for seat in 0..setting.founders {
             world.plan(Duration::ZERO, Order::Start(seat));
         }
+        for (copy, original) in &setting.copies {
+            world.plan(Duration::ZERO, Order::Start(*copy));
+            // To begin with nobody knows of it.
+            (0..*copy).for_each(|seat| world.keep_apart(seat, *copy));
+            debug_assert!(original < copy, "a copy of a server that is there");
+        }
         Self {
             world,
             people: Vec::new(),
             strangers: Vec::new(),
+            newcomers: Vec::new(),
             setting,
             agenda: Agenda::default(),
             lines: BTreeMap::new(),
@@ -354,13 +366,16 @@ impl Stage {
                     self.agenda.plan(at, Errand::Whim(person));
                 }
             }
+            Errand::Arrive(newcomer) => self.arrive(newcomer),
             Errand::Frame(client, frame) => self.receive(client, &frame),
             Errand::Cut(client, why) => self.cut(client, why),
         }
     }
 
     fn dial(&mut self, person: usize) {
-        let seat = self.people[person].node;
+        let home = self.people[person].home().filter(|seat| self.world.server(*seat).is_some());
+        let seat = home.unwrap_or(self.people[person].node);
+        self.people[person].node = seat;
         if self.people[person].ended.is_some() || self.line_of(Who::Person(person)).is_some() {
             return;
         }
@@ -383,6 +398,12 @@ impl Stage {
     fn line_of(&self, who: Who) -> Option<ClientId> {
         let mut lines = self.lines.iter();
         let found = lines.find(|(_, line)| line.who == who)?;
+        Some(*found.0)
+    }
+
+    fn line_to(&self, who: Who, seat: usize) -> Option<ClientId> {
+        let mut lines = self.lines.iter();
+        let found = lines.find(|(_, line)| (line.who, line.seat) == (who, seat))?;
         Some(*found.0)
     }
 
@@ -423,6 +444,10 @@ impl Stage {
                 self.carry_out(person);
             }
             Who::Stranger(stranger) => self.strangers[stranger].frame(frame),
+            Who::Newcomer(newcomer) => {
+                self.newcomers[newcomer].frame(now, seat, frame);
+                self.bring_in(newcomer);
+            }
         }
     }
 
@@ -438,6 +463,10 @@ impl Stage {
             Who::Stranger(stranger) => {
                 self.strangers[stranger].hung_up = why;
                 self.strangers[stranger].lost = why.is_none();
+            }
+            Who::Newcomer(newcomer) => {
+                self.newcomers[newcomer].gone(self.world.now(), line.seat);
+                self.bring_in(newcomer);
             }
         }
     }
@@ -463,108 +492,6 @@ impl Stage {
             self.people[person].armed = Some(at);
             let at = at.max(self.world.now());
             self.agenda.plan(at, Errand::Tick(person));
-        }
-    }
-
-    /// Nobody does anything new; all faults stop; plays until everybody knows what became of their
-    /// acts and every server has caught up. Then every log is read, compared and played again.
-    #[must_use]
-    pub fn finish(mut self, patience: Duration) -> Account {
-        let now = self.world.now();
-        for person in &mut self.people {
-            person.manner.until = person.manner.until.min(now);
-        }
-        self.world.heal();
-        let limit = now + patience;
-        let settled = self.run_till(limit, |stage| {
-            let mut people = stage.people.iter();
-            people.all(|person| person.ended.is_some() || person.is_settled())
-        });
-        let target = self.top() + TURNS_AFTER;
-        let caught_up = settled && self.run_till(limit, |stage| stage.all_applied(target));
-        if !caught_up {
-            let heights = self.heights();
-            let (law, what) =
-                if settled { (Law::Behind, "caught up") } else { (Law::LateAct, "settled") };
-            let fault = format!("not {what} after {patience:?}: heights {heights:?}");
-            self.world.cluster.oracle.blame(None, law, fault);
-        }
-        self.account()
-    }
-
-    /// Ends here and now, whatever is under way: for a world that is not to go on.
-    #[must_use]
-    pub fn leave(mut self) -> Account {
-        for person in &mut self.people {
-            person.ended.get_or_insert(Goodbye::Stopping);
-        }
-        self.account()
-    }
-
-    /// Reads every log, compares them, and plays the longest one again.
-    #[must_use]
-    pub fn account(self) -> Account {
-        let heights = self.heights();
-        let (mut logs, mut states) = (Vec::new(), Vec::new());
-        let mut world = self.world;
-        let mut seats: Vec<usize> = (0..world.seats()).collect();
-        seats.retain(|seat| world.is_wanted(*seat) && world.cluster.is_honest(*seat));
-        for seat in seats {
-            match Log::read(&self.setting, seat, world.disk(seat)) {
-                Ok(log) => {
-                    let fetched = |to: &Height| {
-                        let mut states = world.cluster.replaced.iter();
-                        states.any(|(_, by, height)| (*by, height) == (seat, to))
-                    };
-                    let harmed = world.cluster.harmed.contains(&seat);
-                    if let Some(to) = log.jumps.iter().find(|to| !harmed && !fetched(to)) {
-                        let what = format!("the log leaves out turns up to {to}");
-                        world.cluster.oracle.blame(Some(seat), Law::Lost, what);
-                    }
-                    logs.push(log);
-                }
-                Err(error) => world.cluster.oracle.blame(Some(seat), Law::Lost, error),
-            }
-            states.extend(newest_state(world.disk(seat), &self.setting.tools()).0);
-        }
-        let Past { turns, places } =
-            world.cluster.oracle.close(world.now(), &self.setting, &logs, states);
-        for person in &self.people {
-            for (law, what) in check_person(person, &places) {
-                world.cluster.oracle.blame(None, law, what);
-            }
-        }
-        let mut bytes = world.digest().0.to_vec();
-        bytes.extend_from_slice(self.frames.finalize().as_bytes());
-        let times = turns.values().map(|turn| turn.header.time).collect();
-        let mut built: BTreeMap<usize, Vec<Height>> = BTreeMap::new();
-        for (height, turn) in &turns {
-            let builder = turn.header.proposer;
-            let seat = (0..world.seats()).find(|seat| self.setting.name(*seat) == builder);
-            built.entry(seat.unwrap_or(usize::MAX)).or_default().push(*height);
-        }
-        let first = |height| world.cluster.oracle.first_at(height);
-        let decided = turns.iter().filter_map(|(height, turn)| {
-            first(*height).map(|at| (height.0, (at, turn.header.round.0)))
-        });
-        let mut fired = world.fired();
-        fired.add(&world.cluster.fired);
-        Account {
-            decided: decided.collect(),
-            heights,
-            fired,
-            took: world.now(),
-            events: world.trace().events(),
-            history: world.trace().lines().map(str::to_owned).collect(),
-            faults: world.cluster.oracle.faults().to_vec(),
-            people: self.people,
-            turns: turns.len(),
-            times,
-            built,
-            acts: places.len(),
-            crashes: world.crashes(),
-            servers: world.cluster,
-            digest: Digest::of("metatopia simulated visit v1", &bytes),
         }
     }
 }

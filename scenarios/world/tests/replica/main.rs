@@ -1,5 +1,6 @@
 //! Whole servers and real sessions in the simulated world.
 
+mod arrivals;
 mod disks;
 mod divergence;
 mod plaza;

@@ -20,8 +20,11 @@ use crate::replica::{Flip, Setting};
 use crate::storm::Storm;
 use crate::weather::{Draft, Moment};
 
-/// Seats for servers that join.
+/// Seats for servers that the admin adds.
 const JOINERS: usize = 1;
+
+/// Two nodes come by an invite, instead of one, in one of so many worlds.
+const TWO_INVITED_EVERY: u64 = 4;
 
 /// After so many turns one server goes on from a snapshot of its state.
 const RESTORE_EVERY: u64 = 25;
@@ -42,14 +45,20 @@ pub struct Plan {
     pub seed: Seed,
     /// Servers that vote at genesis.
     pub founders: usize,
-    /// All seats; those after the founders are empty to begin with.
+    /// Seats of the founders and of servers that the admin adds; the latter are empty to begin with.
     pub seats: usize,
+    /// So many seats after them are for nodes that come by an invite.
+    pub invited: usize,
+    /// The server that runs twice: the last seat of all is for its copy.
+    pub twin: Option<usize>,
     /// Which signatures.
     pub scheme: Scheme,
     /// Turns between snapshots.
     pub snapshot_turns: u64,
-    /// Turns that servers keep below the older snapshot, but for the first server, which keeps all.
+    /// Turns that servers keep below the older snapshot.
     pub history_turns: u64,
+    /// Does the first server keep all of them?
+    pub archive: bool,
     /// Turns behind the others from which on a server fetches a state.
     pub behind_turns: u64,
     /// Links, disks and clocks.
@@ -87,14 +96,20 @@ impl Plan {
         conditions.links.loss_ppm /= RARER;
         conditions.links.straggler_ppm /= RARER;
         let seats = draft.members();
-        let liars = draft.liars();
+        let invited = draft.invited(seats);
+        let (liars, twin) = draft.liars();
+        if let Some(twin) = twin {
+            draft.connections(twin, seats + invited);
+        }
+        let archive = Dice::new(seed.number, "archive").below(3) != 0;
         // Nobody fetches a state who can have the turns of all others.
-        let behind_turns = if draft.on.contains(&Class::Joiner) {
+        let lost = history_turns < HISTORY_TURNS && !archive;
+        let behind_turns = if lost || draft.on.contains(&Class::Joiner) {
             history_turns.min(60) + snapshot_turns / 2
         } else {
             BEHIND_TURNS
         };
-        let spare = (founders - 1) / 3 > liars.len();
+        let spare = (founders - 1) / 3 > draft.lying();
         let flips = if spare { draft.flips() } else { Vec::new() };
         draft.intruders();
         draft.draw();
@@ -107,9 +122,12 @@ impl Plan {
             seed,
             founders,
             seats,
+            invited,
+            twin,
             scheme,
             snapshot_turns,
             history_turns,
+            archive,
             behind_turns,
             conditions,
             liars,
@@ -135,11 +153,21 @@ impl Plan {
         let mut setting = Setting::new(&place, scheme, founders, seats, seed.number);
         setting.snapshot_turns = self.snapshot_turns;
         setting.history_turns = self.history_turns;
+        setting.archive = self.archive;
         setting.behind_turns = self.behind_turns;
         setting.restore_every = Some(RESTORE_EVERY);
         setting.liars = self.liars.clone();
         setting.flips = self.flips.clone();
+        (0..self.invited).for_each(|_| {
+            setting.add_seat();
+        });
+        self.twin.map(|twin| setting.add_copy(twin));
         setting
+    }
+
+    /// Seats of nodes that come by an invite.
+    pub(super) const fn invited(&self) -> std::ops::Range<usize> {
+        self.seats..self.seats + self.invited
     }
 }
 
@@ -154,24 +182,73 @@ impl Draft {
         for seat in founders..founders + JOINERS {
             self.moments.push((at, Moment::Promote(seat)));
             at += dice.within(Span::ms(2_000, 12_000));
-            // The first server keeps all history: who joins reads it.
-            let last = founders - self.liars().len();
+            // The first server may keep all history.
+            let last = founders - self.lying();
             self.moments.push((at, Moment::Remove(1 + dice.index(last - 1))));
         }
         self.moments.retain(|(at, _)| *at < self.until);
         founders + JOINERS
     }
 
-    /// Who lies, and how.
-    fn liars(&self) -> Vec<(usize, Deed)> {
+    /// Who comes by an invite, and who of them shall vote later. Returns how many there are.
+    fn invited(&mut self, first: usize) -> usize {
+        let Some(mut dice) = self.dice(Class::Invited) else {
+            return 0;
+        };
+        let count = if dice.below(TWO_INVITED_EVERY) == 0 { 2 } else { 1 };
+        for seat in first..first + count {
+            let at = self.until * (2 + dice.index(5) as u32) / 10;
+            self.moments.push((at, Moment::Join(seat)));
+            let (votes, later) = (dice.below(2) == 0, at + dice.within(Span::ms(2_000, 12_000)));
+            if votes && self.on.contains(&Class::SetChange) && later < self.until {
+                self.moments.push((later, Moment::Promote(seat)));
+            }
+        }
+        count
+    }
+
+    /// How many servers do what they want.
+    fn lying(&self) -> usize {
+        Class::LIARS.iter().filter(|class| self.on.contains(class)).count()
+    }
+
+    /// Who lies, and how; and who runs twice.
+    fn liars(&self) -> (Vec<(usize, Deed)>, Option<usize>) {
         let mut seats = (0..self.founders).rev();
-        let all = Class::LIARS.iter().filter_map(|class| {
-            let mut dice = self.dice(*class)?;
+        let (mut liars, mut twin) = (Vec::new(), None);
+        for class in Class::LIARS {
+            let Some((mut dice, seat)) = self.dice(*class).and_then(|d| Some((d, seats.next()?)))
+            else {
+                continue;
+            };
             let deeds: Vec<Deed> =
                 Deed::ALL.iter().copied().filter(|deed| deed.class() == *class).collect();
-            Some((seats.next()?, dice.pick(&deeds)))
-        });
-        all.collect()
+            match class {
+                Class::Twin => twin = Some(seat),
+                _ => liars.push((seat, dice.pick(&deeds))),
+            }
+        }
+        (liars, twin)
+    }
+
+    /// Who is connected with which of the two processes of a server, and when that changes.
+    fn connections(&mut self, twin: usize, copy: usize) {
+        let Some(mut dice) = self.dice(Class::Twin) else { return };
+        let others: Vec<usize> = (0..copy).filter(|seat| *seat != twin).collect();
+        let mut with_copy: BTreeSet<usize> = BTreeSet::new();
+        let mut move_one = |orders: &mut Vec<_>, at, seat: usize| {
+            let with_it = !with_copy.remove(&seat) && with_copy.insert(seat);
+            let (from, to) = if with_it { (twin, copy) } else { (copy, twin) };
+            orders.push((at, Order::Reconnect { seat, from, to }));
+        };
+        for seat in &others {
+            if dice.below(2) == 0 {
+                move_one(&mut self.orders, Duration::ZERO, *seat);
+            }
+        }
+        for at in self.times(&mut dice, Span::ms(500, 8_000)) {
+            move_one(&mut self.orders, at, dice.pick(&others));
+        }
     }
 
     /// Whose memory is bad: at most one server's, now and then.
@@ -179,7 +256,7 @@ impl Draft {
         let Some(mut dice) = self.dice(Class::MemoryFlip) else {
             return Vec::new();
         };
-        let seat = dice.index(self.founders - self.liars().len());
+        let seat = dice.index(self.founders - self.lying());
         let turns = self.until.as_secs().saturating_mul(TURNS_PER_SECOND);
         let heights = (0..1 + dice.below(3)).map(|_| Height(20 + dice.below(turns.max(1))));
         heights.map(|height| Flip { seat, height, lasting: false }).collect()
@@ -198,13 +275,16 @@ impl Draft {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.classes.iter().map(|class| class.name()).collect();
-        let Self { founders, seats, from, calm_from, end, .. } = self;
+        let Self { founders, seats, invited, from, calm_from, end, .. } = self;
         writeln!(f, "servers      {founders}, in {seats} seats")?;
+        writeln!(f, "invited      {invited}, in the seats after them")?;
         writeln!(f, "snapshots    every {} turns", self.snapshot_turns)?;
-        writeln!(f, "history      {} turns below the older one", self.history_turns)?;
+        let archive = if self.archive { ", all of it at the first server" } else { "" };
+        writeln!(f, "history      {} turns below the older one{archive}", self.history_turns)?;
         writeln!(f, "fetches      a state from {} turns behind on", self.behind_turns)?;
         writeln!(f, "signatures   {:?}", self.scheme)?;
         writeln!(f, "liars        {:?}", self.liars)?;
+        writeln!(f, "runs twice   {:?}", self.twin)?;
         writeln!(f, "flips        {:?}", self.flips)?;
         writeln!(
             f,

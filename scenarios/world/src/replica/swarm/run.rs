@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use metatopia_oracle::Law;
+use metatopia_protocol::{Answer, Grant, Question};
 use metatopia_types::limits::SET_LAG;
-use metatopia_types::{Act, PublicKey};
+use metatopia_types::{Act, Height, PublicKey};
 
 use super::calm;
 use super::intruder::Intruder;
@@ -14,8 +15,9 @@ use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::Order;
 use crate::course::{Breach, Course, Tale};
+use crate::damage::spoil;
 use crate::replica::stories::proposing;
-use crate::replica::{Account, Manner, Person, Server, Servers, Stage, contact};
+use crate::replica::{Account, Manner, Newcomer, Person, Server, Servers, Stage, contact, invite};
 use crate::storm::{self, Change, Stormy};
 use crate::weather::Moment;
 use crate::world::World;
@@ -28,6 +30,9 @@ const PEOPLE: u64 = 8;
 
 /// How long it may take until everybody knows what became of their acts.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// These clients, and who waits to be asked, go from server to server.
+const WANDERERS: usize = PEOPLE as usize + 1;
 
 /// One in so many looks somebody goes to another server.
 const WANDERS: u64 = 6;
@@ -45,6 +50,10 @@ pub(super) struct Run {
     /// Servers that were taken out, and at which height that was seen.
     leaving: Vec<(usize, u64)>,
     intruders: Vec<Intruder>,
+    /// Seats of nodes for which an invite is to be had.
+    inviting: Vec<usize>,
+    /// Nodes that came in, and have a client.
+    served: usize,
     /// Whose disk was damaged last.
     damaged: Option<usize>,
     compared: u64,
@@ -77,6 +86,8 @@ impl Run {
             changes: Vec::new(),
             leaving: Vec::new(),
             intruders: Vec::new(),
+            inviting: Vec::new(),
+            served: 0,
             damaged: None,
             compared: 0,
         }
@@ -106,6 +117,7 @@ impl Run {
     fn see_who_left(&mut self) {
         let members = self.members().unwrap_or_default();
         let known = |seat: usize| self.leaving.iter().any(|(left, _)| *left == seat);
+        // Who came by an invite goes on without a vote.
         let left = (0..self.plan.seats)
             .filter(|seat| !members.contains(&self.stage.setting().name(*seat)) && !known(*seat));
         let left: Vec<(usize, u64)> = left.map(|seat| (seat, 0)).collect();
@@ -124,11 +136,13 @@ impl Run {
     /// What people do again and again.
     pub(super) fn tick(&mut self) {
         if self.dice.below(WANDERS) == 0 {
-            let person = self.dice.index(self.stage.people.len());
+            let person = self.dice.index(WANDERERS);
             let away = self.dice.within(Span::ms(0, 1_500));
             self.stage.lose_line(person, away);
         }
         self.switch_off();
+        self.invite_some();
+        self.serve_some();
         if let Some(change) = self.changes.first().copied()
             && self.pursue(change)
         {
@@ -139,6 +153,47 @@ impl Run {
             self.compared = self.stage.top();
             let seat = self.dice.index(self.plan.founders);
             self.compare(seat);
+        }
+    }
+
+    /// The admin makes invites for those who wait for one: by a decided header, which a server has to
+    /// give.
+    fn invite_some(&mut self) {
+        for answer in std::mem::take(&mut self.stage.people[self.admin].answers) {
+            let (Answer::Turn(turn), Some(seat)) = (answer, self.inviting.first().copied()) else {
+                continue;
+            };
+            let (turn, certificate) = *turn;
+            let votes = |(_, moment): &(Duration, Moment)| *moment == Moment::Promote(seat);
+            let stands_by = self.plan.moments.iter().any(votes);
+            let grant = if stands_by { Grant::StandBy } else { Grant::Follow };
+            let (setting, light) = (self.stage.setting(), self.stage.people[self.admin].light());
+            let made = invite(setting, light, (turn.header, certificate), (grant, seat as u64));
+            if let Some(made) = made {
+                self.inviting.remove(0);
+                let newcomer = Newcomer::new(self.stage.setting(), seat, made);
+                self.stage.let_come(newcomer);
+            }
+        }
+        if !self.inviting.is_empty() {
+            // No younger than the state that is given now: else it would wait for the next one.
+            let top = self.stage.top();
+            let height = Height((top - top % self.plan.snapshot_turns).max(1));
+            let asks = |admin: &mut Person, now| admin.ask(now, Question::Turn { height });
+            self.stage.prompt(self.admin, asks);
+        }
+    }
+
+    /// A client comes to each node that has come in.
+    fn serve_some(&mut self) {
+        let seats = self.stage.newcomers.iter().filter(|newcomer| newcomer.is_in());
+        let new: Vec<usize> = seats.map(|newcomer| newcomer.seat).skip(self.served).collect();
+        for seat in new {
+            self.served += 1;
+            let number = PEOPLE + self.served as u64;
+            let (setting, manner) = (self.stage.setting(), manner(self.plan.end));
+            let person = Person::new(setting, number, seat, manner).at_home(seat);
+            self.stage.invite(self.stage.world.now(), person);
         }
     }
 
@@ -181,16 +236,25 @@ impl Run {
     /// The servers that the others must do without: liars, one whose memory is bad, and one that lost
     /// a part of its log.
     fn unreliable(&self) -> usize {
-        let Plan { liars, flips, .. } = &self.plan;
-        liars.len() + usize::from(!flips.is_empty()) + usize::from(self.damaged.is_some())
+        let Plan { liars, twin, flips, .. } = &self.plan;
+        let bad = [twin.is_some(), !flips.is_empty(), self.damaged.is_some()];
+        liars.len() + bad.into_iter().filter(|bad| *bad).count()
+    }
+
+    /// Can the others do without this server, which is honest and votes?
+    fn spares(&mut self, seat: usize) -> bool {
+        self.damaged = self.damaged.filter(|other| !self.is_voting(*other));
+        let bears = self.members().map_or(0, |members| members.len().saturating_sub(1) / 3);
+        let honest = self.stage.world.cluster.is_honest(seat);
+        honest && self.is_voting(seat) && self.unreliable() < bears
     }
 
     /// Damages the log of one server where it had been durable, if the others can do without it.
     fn damage(&mut self, seat: usize, class: Class, place: u64) {
-        self.damaged = self.damaged.filter(|other| !self.is_voting(*other));
-        let bears = self.members().map_or(0, |members| members.len().saturating_sub(1) / 3);
-        let honest = self.stage.world.cluster.is_honest(seat);
-        if !honest || !self.is_voting(seat) || self.unreliable() >= bears {
+        if class == Class::BadSnapshot {
+            return self.spoil_snapshots(seat, place);
+        }
+        if !self.spares(seat) {
             return;
         }
         let harmed = self.stage.harm(seat, class, place);
@@ -203,6 +267,39 @@ impl Run {
         let noticed = world.server(seat).is_none_or(|server| server.damage().is_some());
         if is_there && !noticed {
             self.stage.blame(Law::Damage, format!("{class} at {place:x}, and it starts"));
+        }
+    }
+
+    /// The newest state that a server stored cannot be read again, or none of them, if the others can
+    /// do without it: it must say so, and start all the same.
+    fn spoil_snapshots(&mut self, seat: usize, place: u64) {
+        let spare = self.spares(seat);
+        let world = &self.stage.world;
+        let (runs, honest) = (world.server(seat).is_some(), world.cluster.is_honest(seat));
+        // A log that lost its beginning, or has a gap, may lead on from the newest state only.
+        let cluster = &world.cluster;
+        let took = cluster.replaced.iter().any(|(_, other, _)| *other == seat);
+        let hurt = cluster.harmed.contains(&seat) || cluster.spoiled.contains(&seat) || took;
+        let needed = !spare && hurt;
+        if !runs || !honest || needed {
+            return;
+        }
+        let now = world.now();
+        self.stage.world.plan(now, Order::Kill(seat));
+        self.stage.run_until(now);
+        let all = spare && place.is_multiple_of(2);
+        let spoiled = spoil(self.stage.world.disk_mut(seat), place, all);
+        if spoiled {
+            self.stage.world.note_fault(Class::BadSnapshot);
+            self.stage.world.cluster.spoiled.insert(seat);
+            self.damaged = if spare { Some(seat) } else { self.damaged };
+        }
+        self.stage.world.plan(now, Order::Start(seat));
+        self.stage.run_until(now);
+        let server = self.stage.world.server(seat);
+        if spoiled && server.is_some_and(|server| server.passed_over().is_empty()) {
+            let what = format!("{} at {place:x}, and it starts", Class::BadSnapshot);
+            self.stage.blame(Law::Damage, what);
         }
     }
 
@@ -221,7 +318,8 @@ impl Run {
         let counts = |seat: &usize| {
             let world = &self.stage.world;
             let member = members.contains(&self.stage.setting().name(*seat));
-            member && world.is_wanted(*seat) && world.cluster.is_honest(*seat)
+            let follows = self.plan.invited().contains(seat);
+            (member || follows) && world.is_wanted(*seat) && world.cluster.is_honest(*seat)
         };
         seats.filter(counts).filter(is_behind).collect()
     }
@@ -256,13 +354,15 @@ impl Stormy for Run {
             }
             Moment::Promote(seat) => {
                 let now = self.stage.world.now();
-                self.stage.world.plan(now, Order::Start(seat));
+                // Who comes by an invite starts when it has what to start with.
+                if !self.plan.invited().contains(&seat) {
+                    self.stage.world.plan(now, Order::Start(seat));
+                }
                 self.changes.push(Change::Promote(seat));
             }
             Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
             Moment::Damage(seat, class, place) => self.damage(seat, class, place),
-            // Not drawn at this level.
-            Moment::Join(_) => {}
+            Moment::Join(seat) => self.inviting.push(seat),
         }
     }
 

@@ -1,0 +1,327 @@
+//! A node without a seat: it comes by an invite, as `metatopia node join` has it. A client of the
+//! servers that the invite names, it asks each to let it in, and fetches a state that they certify
+//! over the same lines. What it fetched it keeps, should it have to begin again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metatopia_client::LightClient;
+use metatopia_consensus::Trust;
+use metatopia_protocol::{
+    Answer, Applicant, ClientMessage, Grant, Hello, INVITE_ADDRESSES_MAX, Invite, JoinRefusal,
+    JoinRequest, Question, ServerMessage, SignedInvite, decode_server, encode_client,
+};
+use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed};
+use metatopia_types::{Certificate, Header, Height, Millis, PublicKey, Sign, ValidatorSet, Verify};
+
+use super::setting::{Setting, contact};
+
+/// The number of the question whether a node is let in: fetches count theirs from 0.
+const JOIN: u32 = u32::MAX;
+
+/// How long servers may take to let a node in.
+const ENTER: Duration = Duration::from_secs(2);
+
+/// After it led to nothing, a node begins again so much later.
+const REST: Duration = Duration::from_secs(1);
+
+/// How long an invite is good, in milliseconds: seven days, longer than any clock is set ahead.
+const GOOD_MS: u64 = 7 * 24 * 3_600_000;
+
+/// Makes an invite of the admin's by a decided header, for who believes the validators that `light` knows. Nothing
+/// if it proves nothing to them, or changes them.
+#[must_use]
+pub fn invite(
+    setting: &Setting,
+    light: &LightClient,
+    (header, certificate): (Header, Certificate),
+    (grant, nonce): (Grant, u64),
+) -> Option<SignedInvite> {
+    light.believe(&header, &certificate).ok()?;
+    let validators = light.set(header.height).ok()?.clone();
+    if header.next_validators != header.validators {
+        return None;
+    }
+    let named = setting.founders.min(INVITE_ADDRESSES_MAX);
+    let addresses = (0..named).map(|seat| contact(seat).address).collect();
+    let (admin, uses, expires) = (setting.player(0), 1, header.time.plus(GOOD_MS));
+    let issuer = admin.public();
+    let invite =
+        Invite { header, certificate, validators, addresses, grant, uses, expires, issuer, nonce };
+    Some(invite.sign(&*admin))
+}
+
+/// What a newcomer wants done.
+#[derive(Debug)]
+pub(crate) enum Wish {
+    /// A line to the server in a seat.
+    Call(usize),
+    /// A frame for the server in a seat.
+    Say(usize, Vec<u8>),
+    /// No line to it any more.
+    HangUp(usize),
+    /// Everything is there to start with: a state, or nothing if that is the one of genesis.
+    Settle(Option<Box<Fetched>>),
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// It asks to be let in, until a moment.
+    Entering(Duration),
+    Fetching(Box<Fetch>),
+    /// It begins again at a moment.
+    Resting(Duration),
+    In,
+}
+
+/// How a line stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Asking,
+    LetIn,
+    Refused,
+}
+
+/// See the module.
+pub struct Newcomer {
+    /// The seat that it takes.
+    pub seat: usize,
+    /// Why servers did not let it in.
+    pub refusals: Vec<(usize, JoinRefusal)>,
+    /// Servers that it asked for nothing more, with the reasons.
+    pub dropped: Vec<(PublicKey, Misdeed)>,
+    /// How often it had to begin again.
+    pub returns: u64,
+    key: Arc<dyn Sign>,
+    scheme: Arc<dyn Verify>,
+    request: JoinRequest,
+    genesis: Option<ValidatorSet>,
+    /// The servers that the invite names, by their seats.
+    servers: BTreeMap<usize, PublicKey>,
+    lines: BTreeMap<usize, Line>,
+    /// Leaves that came.
+    kept: Vec<Vec<u8>>,
+    phase: Phase,
+    wishes: Vec<Wish>,
+    /// The moment of the errand that was planned last.
+    pub(crate) armed: Option<Duration>,
+}
+
+impl std::fmt::Debug for Newcomer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { seat, phase, lines, .. } = self;
+        write!(f, "Newcomer to seat {seat}: {phase:?}, lines {lines:?}")
+    }
+}
+
+impl Newcomer {
+    /// Somebody who takes `seat`, and has this invite.
+    #[must_use]
+    pub fn new(setting: &Setting, seat: usize, invite: SignedInvite) -> Self {
+        let (key, contact) = (setting.name(seat), contact(seat));
+        let stands_by = invite.invite.grant == Grant::StandBy;
+        let named = |seat: &usize| {
+            invite.invite.addresses.contains(&super::setting::contact(*seat).address)
+        };
+        let servers =
+            (0..setting.founders).filter(named).map(|seat| (seat, setting.name(seat))).collect();
+        Self {
+            seat,
+            refusals: Vec::new(),
+            dropped: Vec::new(),
+            returns: 0,
+            key: Arc::clone(&setting.keys[seat]),
+            scheme: Arc::clone(&setting.verifier),
+            genesis: setting.light().set(Height(1)).ok().cloned(),
+            request: JoinRequest {
+                invite,
+                applicant: stands_by.then_some(Applicant { key, contact }),
+            },
+            servers,
+            lines: BTreeMap::new(),
+            kept: Vec::new(),
+            phase: Phase::Resting(Duration::ZERO),
+            wishes: Vec::new(),
+            armed: None,
+        }
+    }
+
+    /// Does it follow, or begin to?
+    #[must_use]
+    pub const fn is_in(&self) -> bool {
+        matches!(self.phase, Phase::In)
+    }
+
+    /// Is its invite what it should be, at this time?
+    #[must_use]
+    pub fn believes(&self, now: Millis) -> bool {
+        self.request.invite.check(now, &*self.scheme).is_ok()
+    }
+
+    pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
+        std::mem::take(&mut self.wishes)
+    }
+
+    /// When it wants to be woken.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        match &self.phase {
+            Phase::Entering(at) | Phase::Resting(at) => Some(*at),
+            Phase::Fetching(fetch) => fetch.deadline(),
+            Phase::In => None,
+        }
+    }
+
+    pub(crate) fn wake(&mut self, now: Duration) {
+        match &mut self.phase {
+            Phase::Resting(until) if *until <= now => self.enter(now),
+            Phase::Entering(until) if *until <= now => self.begin_fetch(now),
+            Phase::Fetching(fetch) => {
+                if fetch.deadline().is_some_and(|at| at <= now) {
+                    fetch.wake(now);
+                }
+                self.carry_on(now);
+            }
+            Phase::Resting(_) | Phase::Entering(_) | Phase::In => {}
+        }
+    }
+
+    fn enter(&mut self, now: Duration) {
+        self.phase = Phase::Entering(now + ENTER);
+        self.lines = self.servers.keys().map(|seat| (*seat, Line::Asking)).collect();
+        self.wishes.extend(self.servers.keys().map(|seat| Wish::Call(*seat)));
+    }
+
+    /// A line is cut, or cannot be had.
+    pub(crate) fn gone(&mut self, now: Duration, seat: usize) {
+        if self.lines.remove(&seat).is_none() {
+            return;
+        }
+        if let (Phase::Fetching(fetch), Some(name)) = (&mut self.phase, self.servers.get(&seat)) {
+            fetch.down(now, *name);
+        }
+        self.look_around(now);
+    }
+
+    /// Once all have answered, nobody is waited for.
+    fn look_around(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Entering(_) if self.lines.values().all(|line| *line != Line::Asking) => {
+                self.begin_fetch(now);
+            }
+            Phase::Fetching(_) => self.carry_on(now),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn frame(&mut self, now: Duration, seat: usize, frame: &[u8]) {
+        let say = |message: &ClientMessage| Wish::Say(seat, encode_client(message));
+        match decode_server(frame) {
+            Ok(ServerMessage::Challenge(challenge)) => {
+                let hello = Hello::new(&challenge, &*self.key);
+                self.wishes.push(say(&ClientMessage::Hello(hello)));
+            }
+            Ok(ServerMessage::Welcome(_)) => {
+                let question = Question::Join(Box::new(self.request.clone()));
+                self.wishes.push(say(&ClientMessage::Ask { id: JOIN, question }));
+            }
+            Ok(ServerMessage::Answer { id: JOIN, answer }) => self.answered(now, seat, &answer),
+            Ok(ServerMessage::Answer { id, answer }) => {
+                let from = self.servers.get(&seat).copied();
+                if let (Phase::Fetching(fetch), Some(from)) = (&mut self.phase, from) {
+                    fetch.answer(now, from, id, *answer);
+                }
+                self.look_around(now);
+            }
+            Ok(ServerMessage::Goodbye(_)) | Err(_) => {
+                self.wishes.push(Wish::HangUp(seat));
+                self.gone(now, seat);
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// Is it let in?
+    fn answered(&mut self, now: Duration, seat: usize, answer: &Answer) {
+        let Some(line) = self.lines.get_mut(&seat) else {
+            return;
+        };
+        *line = if let Answer::Join(Ok(_)) = answer { Line::LetIn } else { Line::Refused };
+        let (came, name) = (*line == Line::LetIn, self.servers.get(&seat).copied());
+        if let Answer::Join(Err(why)) = answer {
+            self.refusals.push((seat, *why));
+        }
+        if let (Phase::Fetching(fetch), Some(name), true) = (&mut self.phase, name, came) {
+            fetch.up(now, name);
+        }
+        self.look_around(now);
+    }
+
+    fn begin_fetch(&mut self, now: Duration) {
+        let hosts: Vec<usize> = self
+            .servers
+            .keys()
+            .filter(|s| self.lines.get(s) == Some(&Line::LetIn))
+            .copied()
+            .collect();
+        if hosts.is_empty() {
+            return self.rest(now);
+        }
+        let invite = &self.request.invite.invite;
+        // The checkpoint's validators vote at its own height too: what it states is believed already.
+        let height = invite.header.height.minus(1).unwrap_or_default();
+        let trust = Trust { height, validators: invite.validators.clone() };
+        let (sim, scheme) = (invite.sim(), Arc::clone(&self.scheme));
+        let mut fetch = Fetch::new(sim, trust, self.genesis.clone(), scheme);
+        self.kept.iter().for_each(|leaf| fetch.have(leaf.clone()));
+        hosts.iter().filter_map(|s| self.servers.get(s)).for_each(|name| fetch.up(now, *name));
+        self.phase = Phase::Fetching(Box::new(fetch));
+        self.carry_on(now);
+    }
+
+    /// Does what the fetch wants.
+    fn carry_on(&mut self, now: Duration) {
+        while let Phase::Fetching(fetch) = &mut self.phase {
+            let Some(effect) = fetch.poll() else {
+                if fetch.is_alone() {
+                    self.rest(now);
+                }
+                return;
+            };
+            match effect {
+                FetchEffect::Ask { to, token, question } => {
+                    let seat = self.servers.iter().find(|(_, name)| **name == to);
+                    match seat.filter(|(seat, _)| self.lines.contains_key(seat)) {
+                        Some((seat, _)) => {
+                            let asks = ClientMessage::Ask { id: token, question };
+                            self.wishes.push(Wish::Say(*seat, encode_client(&asks)));
+                        }
+                        None => fetch.down(now, to),
+                    }
+                }
+                FetchEffect::Keep { content, .. } => self.kept.push(content),
+                FetchEffect::Dropped { provider, why } => self.dropped.push((provider, why)),
+                FetchEffect::Done(fetched) => self.settle(Some(fetched)),
+                FetchEffect::Genesis => self.settle(None),
+            }
+        }
+    }
+
+    fn settle(&mut self, fetched: Option<Box<Fetched>>) {
+        self.hang_up();
+        self.kept.clear();
+        self.phase = Phase::In;
+        self.wishes.push(Wish::Settle(fetched));
+    }
+
+    fn rest(&mut self, now: Duration) {
+        self.hang_up();
+        self.returns += 1;
+        self.phase = Phase::Resting(now + REST);
+    }
+
+    fn hang_up(&mut self) {
+        let lines = std::mem::take(&mut self.lines);
+        self.wishes.extend(lines.into_keys().map(Wish::HangUp));
+    }
+}
