@@ -14,39 +14,69 @@ use metatopia_types::{ObjectId, wire};
 const STEPS: u32 = 600;
 
 fn main() {
-    println!("one thread, median of {STEPS} steps, the region's step alone");
+    println!("one thread, the median of {STEPS} steps (of ten for the largest heap)");
     println!("scene                            bodies  us/step  steps/s  contacts  B/body");
     for (shapes, name) in [(Shapes::Circles, "circles"), (Shapes::Boxes, "boxes")] {
         measure(&format!("1,000 {name}, sparse (256 m)"), ground(1_000, 128, shapes));
         measure(&format!("1,000 {name}, dense (64 m)"), ground(1_000, 32, shapes));
         measure(&format!("1,000 {name}, packed (40 m)"), ground(1_000, 20, shapes));
     }
-    measure("4,000 circles, sparse (500 m)", ground(4_000, 250, Shapes::Circles));
-    measure("4,000 circles, dense (128 m)", ground(4_000, 64, Shapes::Circles));
+    measure("10,000 circles, sparse (500 m)", ground(10_000, 250, Shapes::Circles));
+    measure("10,000 circles, dense (200 m)", ground(10_000, 100, Shapes::Circles));
+    time("1,000 circles out of one place", heap(1_000), STEPS);
+    time("10,000 circles out of one place", heap(10_000), STEPS / 60);
+    let small = asleep(ground(1_000, 32, Shapes::Boxes));
+    measure("1,000 boxes at rest", small.clone());
+    one_awake("1,000 boxes at rest, one awake", small);
+    let large = asleep(ground(10_000, 160, Shapes::Boxes));
+    measure("10,000 boxes at rest", large.clone());
+    one_awake("10,000 boxes at rest, one awake", large.clone());
+    some_awake("10,000 boxes at rest, 200 awake", large);
+    let packed = asleep(ground(10_000, 54, Shapes::Boxes));
+    one_awake("10,000 packed boxes, one awake", packed);
+}
+
+/// Bodies that all are in one place.
+fn heap(count: u64) -> Region {
     let mut heap = Region::new();
-    for id in 0..1_000 {
+    for id in 0..count {
         let round = Shape::Circle { radius: Fx::HALF };
         let pressed = BodySpec::new(round, Motion::Dynamic, Vec2::ZERO);
         heap.insert(ObjectId(id), &pressed).expect("there is room");
     }
-    time("1,000 circles out of one place", heap);
-    let mut asleep = ground(1_000, 32, Shapes::Boxes);
-    for id in 10..1_010 {
-        asleep.set_velocity(ObjectId(id), Vec2::ZERO).expect("it moves");
-        asleep.set_spin(ObjectId(id), Fx::ZERO).expect("it moves");
+    heap
+}
+
+/// The same ground once everything on it rests.
+fn asleep(mut ground: Region) -> Region {
+    let ids: Vec<ObjectId> = ground.bodies().iter().skip(4).map(|body| body.id()).collect();
+    for id in ids {
+        ground.set_velocity(id, Vec2::ZERO).expect("it moves");
+        ground.set_spin(id, Fx::ZERO).expect("it moves");
     }
-    while !asleep.is_still() {
-        asleep.step();
+    while !ground.is_still() {
+        ground.step();
     }
-    measure("1,000 boxes at rest", asleep.clone());
+    ground
+}
+
+/// Every fiftieth body turns for as long as it is measured.
+fn some_awake(name: &str, mut asleep: Region) {
+    for id in (0..10_000).step_by(50) {
+        asleep.set_spin(ObjectId(10 + id), Fx::from_ratio(1, 8)).expect("it moves");
+    }
+    time(name, asleep, STEPS);
+}
+
+fn one_awake(name: &str, mut asleep: Region) {
     let mut walker = BodySpec::new(
         Shape::Circle { radius: Fx::HALF },
         Motion::Kinematic,
         Vec2::new(Fx::from_int(100), Fx::ZERO),
     );
     walker.spin = Fx::ONE;
-    asleep.insert(ObjectId(9_999), &walker).expect("there is room");
-    measure("1,000 boxes at rest, one awake", asleep);
+    asleep.insert(ObjectId(99_999), &walker).expect("there is room");
+    measure(name, asleep);
 }
 
 #[derive(Clone, Copy)]
@@ -99,11 +129,11 @@ fn measure(name: &str, mut region: Region) {
     for _ in 0..STEPS {
         region.step();
     }
-    time(name, region);
+    time(name, region, STEPS);
 }
 
-fn time(name: &str, mut region: Region) {
-    let mut times: Vec<Duration> = (0..STEPS)
+fn time(name: &str, mut region: Region, steps: u32) {
+    let mut times: Vec<Duration> = (0..steps)
         .map(|_| {
             let start = now();
             black_box(region.step());

@@ -62,7 +62,8 @@ pub enum Question {
     Players,
     /// Which scripts run on what.
     Scripts,
-    /// The sim's genesis, encoded; its digest is the sim's id.
+    /// The sim's genesis, encoded; its digest is the sim's id. Of one that is longer than
+    /// [`GENESIS_PART_BYTES`], the first part.
     Genesis,
     /// Decided turns from a height on, for those who replay: as many as there are, as fit into
     /// [`TURNS_ANSWER_BYTES`] but at least one, and at most [`TURNS_PER_ANSWER_MAX`].
@@ -102,6 +103,11 @@ pub enum Question {
     Join(Box<JoinRequest>),
     /// Followers that stand by for a vote.
     Applicants,
+    /// A part of the genesis.
+    GenesisPart {
+        /// Counted from 0; each but the last has [`GENESIS_PART_BYTES`], and the last has fewer.
+        part: u32,
+    },
 }
 
 /// Players in one answer about governance.
@@ -116,6 +122,9 @@ pub const TURNS_ANSWER_BYTES: usize = 128 * 1_024;
 
 /// Bytes of a snapshot in one answer.
 pub const SNAPSHOT_PART_BYTES: usize = 256 * 1_024;
+
+/// Bytes of a genesis in one answer.
+pub const GENESIS_PART_BYTES: usize = SNAPSHOT_PART_BYTES;
 
 /// Leaves that one question may name. The smallest leaf has some bytes, so more never fit.
 pub const LEAVES_PER_QUESTION_MAX: usize = 1_024;
@@ -141,7 +150,7 @@ pub enum Answer {
     Players(Vec<PlayerEntry>),
     /// Running scripts, ascending by id.
     Scripts(Vec<ScriptEntry>),
-    /// The genesis, encoded.
+    /// The genesis, encoded, or its first part.
     Genesis(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// Turns in order, each with a certificate; none if the first is not decided yet.
     Turns(Vec<(Turn, Certificate)>),
@@ -170,6 +179,8 @@ pub enum Answer {
         /// The oldest turn that the node has.
         oldest: Height,
     },
+    /// A part of the genesis.
+    GenesisPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
 }
 
 /// A receipt with the act it is for.

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Unframer, enframe } from '../../web/core/framing.js';
 import { Build } from '../../web/core/build.js';
 import { Client } from '../../web/core/client.js';
+import { Inquiry } from '../../web/core/inquiry.js';
 import { Identity } from '../../web/core/keys.js';
 import { archive, readPackage } from '../../web/core/packages.js';
 import { Sight } from '../../web/core/sight.js';
@@ -256,4 +257,16 @@ test('sizes and angles of builders become those of the protocol', async () => {
     { Rotate: { object: 1, angle: 3 * 2 ** 30 } },
     { Move: { object: 1, position: { x: -one / 2n, y: 2n * one } } },
   ]);
+});
+
+test('a genesis that is longer than an answer is put together from its parts', async () => {
+  const part = 256 * 1024;
+  for (const length of [10, part, 2 * part + 7]) {
+    const whole = Uint8Array.from({ length }, (_, n) => n % 251);
+    const cut = (number) => whole.slice(number * part, (number + 1) * part);
+    const ask = async (question) =>
+      question === 'Genesis' ? { Genesis: cut(0) } : { GenesisPart: cut(question.GenesisPart.part) };
+    const inquiry = new Inquiry({ ask, genesis: () => {}, world: () => ({ sim: SIM, height: 1 }) });
+    assert.ok(Buffer.from(whole).equals(Buffer.from(await inquiry.genesisBytes())), `${length}`);
+  }
 });

@@ -237,6 +237,7 @@ fn questions() -> Vec<Question> {
         Question::Leaves { height, leaves: vec![0, u32::MAX] },
         Question::Join(Box::new(JoinRequest { invite: invite(), applicant: Some(applicant()) })),
         Question::Applicants,
+        Question::GenesisPart { part: 128 },
     ]
 }
 
@@ -418,6 +419,7 @@ fn answers() -> Vec<Answer> {
         Answer::Join(Err(JoinRefusal::Full)),
         Answer::Applicants(vec![applicant()]),
         Answer::Pruned { oldest: Height(4_000) },
+        Answer::GenesisPart(vec![3; 130]),
     ]
 }
 

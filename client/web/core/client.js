@@ -302,7 +302,7 @@ export class Client extends EventTarget {
   /** @returns {Promise<import('./genesis.js').Genesis>} */
   async #learnGenesis() {
     if (this.genesis !== null) return this.genesis;
-    const bytes = await this.inquiry.ask('Genesis');
+    const bytes = await this.inquiry.genesisBytes();
     const sim = this.session.sim ?? '';
     const genesis = readGenesis(bytes, sim);
     this.genesis = genesis;

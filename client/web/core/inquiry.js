@@ -1,5 +1,6 @@
 // @ts-check
 /** Questions of people: who is here, what runs, who wrote it, and who decides. */
+import { GENESIS_PART_BYTES } from '../wire/messages.js';
 import { variant } from '../wire/postcard.js';
 import { fromFx } from './acts.js';
 import { ActError } from './pending.js';
@@ -8,6 +9,9 @@ import { archive, readPackage } from './packages.js';
 /** A node that is busy is asked so often, this far apart. */
 const TRIES = 8;
 const BUSY_MS = 250;
+
+/** No genesis has more parts. */
+const GENESIS_PARTS = 64;
 
 export class Inquiry {
   /**
@@ -35,6 +39,17 @@ export class Inquiry {
       if (kind !== 'Busy' || tries >= TRIES) throw new ActError(kind);
       await new Promise((resolve) => setTimeout(resolve, BUSY_MS));
     }
+  }
+
+  /** The encoded genesis, which comes in parts if it is long. */
+  async genesisBytes() {
+    const parts = [await this.ask('Genesis')];
+    while (parts[parts.length - 1].length === GENESIS_PART_BYTES && parts.length < GENESIS_PARTS) {
+      parts.push(await this.ask({ GenesisPart: { part: parts.length } }));
+    }
+    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    parts.forEach((part, number) => bytes.set(part, number * GENESIS_PART_BYTES));
+    return bytes;
   }
 
   players() {

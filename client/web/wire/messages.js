@@ -19,6 +19,9 @@ export const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;
 /** Largest frame from a client: an act with the one blob it may name. */
 export const CLIENT_FRAME_BYTES_MAX = 64 * 1024 + 2048;
 
+/** Bytes of a genesis in one answer. */
+export const GENESIS_PART_BYTES = 256 * 1024;
+
 /** Tiles that a client may say it has. */
 export const HAVE_MAX = 64;
 
@@ -60,6 +63,7 @@ export const question = choice({
   Leaves: struct({ height: count, leaves: seq(u32) }),
   Join: joinRequest,
   Applicants: null,
+  GenesisPart: struct({ part: u32 }),
 });
 
 /** What a client says. */
@@ -125,6 +129,7 @@ export const answer = choice({
   Join: choice({ Ok: contact, Err: joinRefusal }),
   Applicants: seq(applicant),
   Pruned: struct({ oldest: count }),
+  GenesisPart: bytes,
 });
 
 /** Why a server ends a session. */

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{Answer, Link, OrderEntry, Question, ReceiptAnswer, TURNS_PER_ANSWER_MAX};
+use metatopia_protocol::{
+    Answer, GENESIS_PART_BYTES, Link, OrderEntry, Question, ReceiptAnswer, TURNS_PER_ANSWER_MAX,
+};
 use metatopia_sim::{Received, describe};
 use metatopia_types::{Certificate, Header, Height, Now, Receipt, ValidatorSet, limits, merkle};
 
@@ -116,6 +118,7 @@ impl Replica {
             | Question::Players
             | Question::Scripts
             | Question::Genesis
+            | Question::GenesisPart { .. }
             | Question::SnapshotPart { .. }
             | Question::Leaves { .. }
             | Question::Join(_)
@@ -135,9 +138,18 @@ impl Replica {
             .or_else(|| loaded.iter().find(|decision| decision.height() == height))
     }
 
+    /// A part of the genesis; an empty one after the last that is full.
+    fn genesis_part(&self, part: u32) -> Option<Vec<u8>> {
+        let genesis = self.config.genesis.as_slice();
+        let from = usize::try_from(part).ok()?.checked_mul(GENESIS_PART_BYTES)?;
+        let rest = genesis.get(from..)?;
+        Some(rest[..rest.len().min(GENESIS_PART_BYTES)].to_vec())
+    }
+
     fn answer_from(&self, question: &Question, loaded: &[Decision]) -> Answer {
         let found = match question {
-            Question::Genesis => Some(Answer::Genesis(self.config.genesis.as_ref().clone())),
+            Question::Genesis => self.genesis_part(0).map(Answer::Genesis),
+            Question::GenesisPart { part } => self.genesis_part(*part).map(Answer::GenesisPart),
             Question::Turn { height } => self.decision(*height, loaded).map(|decision| {
                 let turn = decision.turn.as_ref().clone();
                 Answer::Turn(Box::new((turn, decision.certificate.clone())))

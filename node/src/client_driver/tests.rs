@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_protocol::{
-    Challenge, ChatLine, ClientMessage, ReceiptAnswer, ServerMessage, SubmitRefusal, VERSION,
-    Welcome, decode_client, encode_server,
+    Challenge, ChatLine, ClientMessage, GENESIS_PART_BYTES, ReceiptAnswer, SERVER_FRAME_BYTES_MAX,
+    ServerMessage, SubmitRefusal, VERSION, Welcome, decode_client, encode_server,
 };
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis};
@@ -50,7 +50,13 @@ struct Fake {
 }
 
 impl Fake {
-    async fn start(sim: SimId, mut reply: Reply) -> Self {
+    async fn start(sim: SimId, reply: Reply) -> Self {
+        Self::with(sim, genesis(), reply).await
+    }
+
+    /// It hands out this genesis.
+    async fn with(sim: SimId, genesis: Genesis, mut reply: Reply) -> Self {
+        let genesis = genesis.encode();
         let any = "127.0.0.1:0".parse().unwrap();
         let metrics = Arc::default();
         let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
@@ -87,7 +93,7 @@ impl Fake {
                     GatewayEvent::ClientUp { id, .. } => (id, vec![challenge(sim)]),
                     GatewayEvent::ClientFrame { id, bytes } => {
                         let message = decode_client(&bytes).unwrap();
-                        (id, answer(&message).unwrap_or_else(|| reply(&message)))
+                        (id, answer(&message, &genesis).unwrap_or_else(|| reply(&message)))
                     }
                     GatewayEvent::ClientDown { .. } => continue,
                 };
@@ -117,13 +123,17 @@ fn challenge(sim: SimId) -> ServerMessage {
 }
 
 /// What every node does alike.
-fn answer(message: &ClientMessage) -> Option<Vec<ServerMessage>> {
+fn answer(message: &ClientMessage, genesis: &[u8]) -> Option<Vec<ServerMessage>> {
+    let part = |n: usize| genesis.chunks(GENESIS_PART_BYTES).nth(n).unwrap_or_default().to_vec();
     Some(vec![match message {
         ClientMessage::Hello(_) => {
             ServerMessage::Welcome(Welcome { height: Height(10), turns_per_second: 20 })
         }
         ClientMessage::Ask { id, question: Question::Genesis } => {
-            let answer = Box::new(Answer::Genesis(genesis().encode()));
+            ServerMessage::Answer { id: *id, answer: Box::new(Answer::Genesis(part(0))) }
+        }
+        ClientMessage::Ask { id, question: Question::GenesisPart { part: n } } => {
+            let answer = Box::new(Answer::GenesisPart(part(*n as usize)));
             ServerMessage::Answer { id: *id, answer }
         }
         _ => return None,
@@ -185,6 +195,20 @@ async fn a_genesis_that_hashes_to_the_sim_is_learned() {
     let entrance = Entrance::ask(&node.url, None).await.unwrap();
     let trust = within(Trust::learn(&entrance)).await.unwrap();
     assert_eq!((trust.sim, &*trust.genesis), (genesis().id(), &genesis()));
+}
+
+/// The genesis of a world of 10,000 objects was longer than a frame, and nobody could enter it.
+#[tokio::test]
+async fn a_genesis_that_is_longer_than_a_frame_is_learned_in_parts() {
+    let mut long = genesis();
+    let thing = long.objects[0].clone();
+    long.parameters.objects_max = 16_384;
+    long.objects.resize(10_000, thing);
+    assert!(long.encode().len() > SERVER_FRAME_BYTES_MAX);
+    let node = Fake::with(long.id(), long.clone(), silent()).await;
+    let entrance = Entrance::ask(&node.url, None).await.unwrap();
+    let trust = within(Trust::learn(&entrance)).await.unwrap();
+    assert_eq!((trust.sim, &*trust.genesis), (long.id(), &long));
 }
 
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use metatopia_client::LightClient;
 use metatopia_protocol::{
-    Answer, ClientMessage, Goodbye, Hello, Question, ServerMessage, VERSION, decode_server,
-    encode_client,
+    Answer, ClientMessage, GENESIS_PART_BYTES, Goodbye, Hello, Question, ServerMessage, VERSION,
+    decode_server, encode_client,
 };
-use metatopia_sim::{Genesis, GenesisError};
+use metatopia_sim::{Genesis, GenesisError, limits::GENESIS_BYTES_MAX};
 use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
 use tokio::time::timeout;
 
@@ -104,17 +104,23 @@ impl Trust {
 
 async fn fetch(entrance: &Entrance) -> Result<Vec<u8>, LearnError> {
     let mut carrier = entrance.dial().await?;
-    let answer = ask_genesis(&mut carrier, entrance.sim).await;
+    let genesis = ask_genesis(&mut carrier, entrance.sim).await;
     carrier.send.leave().await;
-    match answer? {
-        Answer::Genesis(bytes) => Ok(bytes),
+    genesis
+}
+
+/// A part of a genesis, or why there is none.
+fn part_of(answer: Answer) -> Result<Vec<u8>, LearnError> {
+    match answer {
+        Answer::Genesis(part) | Answer::GenesisPart(part) => Ok(part),
         _ => Err(LearnError::NoGenesis),
     }
 }
 
-async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Answer, LearnError> {
+async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Vec<u8>, LearnError> {
     const ID: u32 = 1;
     let key = SigningKey::from_seed(super::random());
+    let mut genesis = Vec::new();
     loop {
         let frame = carrier.recv.recv().await?;
         let reply = match decode_server(&frame)? {
@@ -129,7 +135,17 @@ async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Answer, LearnE
             }
             ServerMessage::Welcome(_) => ClientMessage::Ask { id: ID, question: Question::Genesis },
             ServerMessage::Goodbye(why) => return Err(LearnError::Goodbye(why)),
-            ServerMessage::Answer { id: ID, answer } => return Ok(*answer),
+            ServerMessage::Answer { id: ID, answer } => {
+                let part = part_of(*answer)?;
+                genesis.extend_from_slice(&part);
+                // One that is too long is refused when it is decoded.
+                if part.len() != GENESIS_PART_BYTES || genesis.len() > GENESIS_BYTES_MAX {
+                    return Ok(genesis);
+                }
+                let part = u32::try_from(genesis.len() / GENESIS_PART_BYTES);
+                let part = part.expect("a genesis has few parts");
+                ClientMessage::Ask { id: ID, question: Question::GenesisPart { part } }
+            }
             _ => continue,
         };
         carrier.send.send(&encode_client(&reply)).await?;

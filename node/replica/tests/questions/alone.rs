@@ -90,13 +90,17 @@ pub(crate) fn config(genesis: &Genesis) -> Config {
 
 impl Alone {
     pub(crate) fn begin() -> Self {
-        let genesis = genesis();
-        let world = World::genesis(&genesis, &tools()).expect("a genesis");
+        Self::found(&genesis())
+    }
+
+    /// Of a sim with this genesis.
+    pub(crate) fn found(genesis: &Genesis) -> Self {
+        let world = World::genesis(genesis, &tools()).expect("a genesis");
         let set = world.validators(Height(1)).expect("the first set");
         let base = Base::genesis(Millis(0), world.root(), set);
         let now = Now { monotonic: Duration::ZERO, wall: NOON };
         let replica =
-            Replica::open(config(&genesis), base, world, [], [], now).expect("a log of its own");
+            Replica::open(config(genesis), base, world, [], [], now).expect("a log of its own");
         Self::around(replica, now, Vec::new(), None)
     }
 

@@ -1,10 +1,14 @@
 //! States to begin with.
 
-use metatopia_protocol::{Answer, Question, SNAPSHOT_PART_BYTES, SnapshotOffer};
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_protocol::{
+    Answer, GENESIS_PART_BYTES, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
+};
 use metatopia_replica::{OFFERS_MAX, base_of, encode_snapshot, keeper::newest_state};
-use metatopia_sim::World;
+use metatopia_sim::{Genesis, ObjectSpec, World};
 use metatopia_store::{Snapshot, memory::MemoryDisk, put_snapshot};
-use metatopia_types::{Ed25519, Height, limits::ROOT_LAG};
+use metatopia_types::{AssetLicence, Ed25519, Height, Look, limits::ROOT_LAG};
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
 
@@ -125,4 +129,39 @@ fn a_whole_snapshot_that_is_none_is_named_and_an_older_one_is_started_from() {
 
     assert_eq!(state.map(|(base, world)| (base.height, world.root())), Some((Height(0), root)));
     assert!(passed_over.len() == 1 && passed_over[0].contains("height 7"), "{passed_over:?}");
+}
+
+#[test]
+fn a_long_genesis_is_handed_out_in_parts_and_a_short_one_whole() {
+    let short = genesis();
+    assert_eq!(Alone::begin().ask(Question::Genesis), Answer::Genesis(short.encode()));
+
+    let thing = |n: i32| {
+        let shape = Shape::Circle { radius: Fx::ONE };
+        let place = Vec2::new(Fx::from_int(n % 60 * 3), Fx::from_int(n / 60 * 3));
+        ObjectSpec {
+            kind: "thing".repeat(4),
+            name: "thing".to_owned(),
+            owner: None,
+            look: Look::default(),
+            text: String::new(),
+            body: BodySpec::new(shape, Motion::Static, place),
+            scripts: Vec::new(),
+            licence: AssetLicence::default(),
+        }
+    };
+    let long = Genesis { objects: (0..4_000).map(thing).collect(), ..short };
+    let bytes = long.encode();
+    let mut server = Alone::found(&long);
+    let parts: Vec<&[u8]> = bytes.chunks(GENESIS_PART_BYTES).collect();
+    assert!(parts.len() > 1);
+    assert_eq!(server.ask(Question::Genesis), Answer::Genesis(parts[0].to_vec()));
+    for (n, part) in (0..).zip(&parts) {
+        let answer = server.ask(Question::GenesisPart { part: n });
+        assert_eq!(answer, Answer::GenesisPart(part.to_vec()), "part {n}");
+    }
+    let beyond = [u32::MAX, parts.len() as u32];
+    for part in beyond {
+        assert_eq!(server.ask(Question::GenesisPart { part }), Answer::Unknown);
+    }
 }

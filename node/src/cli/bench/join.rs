@@ -140,6 +140,7 @@ fn join(plaza: &Path, follow: &Path) -> Result<(Follower, Following), Failure> {
     let made = Command::new(&program)
         .args(["invite", "create", "--json", "--data-dir"])
         .arg(plaza)
+        .stderr(Stdio::inherit())
         .output()
         .map_err(|error| failed("invite create", &error))?;
     let made: serde_json::Value =
