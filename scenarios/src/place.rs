@@ -40,6 +40,8 @@ struct PlaceFile {
     #[serde(default)]
     spawn: Pair,
     spawn_radius: Option<Number>,
+    /// How many objects there may be, people among them.
+    objects_max: Option<u32>,
     #[serde(default)]
     building: BuildingFile,
     #[serde(default, rename = "land")]
@@ -133,6 +135,9 @@ impl Place {
         parameters.avatar.spawn = described.spawn.vec2();
         if let Some(radius) = described.spawn_radius {
             parameters.avatar.spawn_radius = radius.0;
+        }
+        if let Some(most) = described.objects_max {
+            parameters.objects_max = most;
         }
         described.building.set(&mut parameters.building);
         parameters.check().map_err(|error| Mistake::in_file(file, error))?;

@@ -87,6 +87,10 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let many = "[[land]]\nname = \"x\"\nfrom = [1, 1]\nto = [2, 2]\nowner = \"sim\"\n".repeat(65);
     assert_eq!(place(&many), "yard.toml:324:1: at most 64 lands can be named");
 
+    assert_eq!(place("objects_max = 16384"), "fine");
+    let full = place("objects_max = 16385");
+    assert_eq!(full, "yard.toml: objects_max is 16385, outside of 1 to 16384");
+
     assert_eq!(place("[building]\nobjects_per_player = 7\nreach = \"12.5\""), "fine");
     let far = place("[building]\nreach = 101");
     assert_eq!(far, "yard.toml: building.reach is 101, outside of 1 to 100");
