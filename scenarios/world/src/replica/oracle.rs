@@ -443,11 +443,18 @@ fn wrong_header(
 }
 
 impl Log {
-    /// What it holds up to its end without a gap.
+    /// What it holds up to its end without a gap. Behind what was put back there may be turns that
+    /// nobody gives any more.
     pub(crate) fn end(&self) -> BTreeMap<Height, Arc<Decision>> {
         let gap = self.jumps.last().copied().unwrap_or_default();
-        let end = self.decisions.range(gap.plus(1)..);
-        end.map(|(height, decision)| (*height, Arc::clone(decision))).collect()
+        let mut end: BTreeMap<Height, Arc<Decision>> = BTreeMap::new();
+        for (height, decision) in self.decisions.range(gap.plus(1)..).rev() {
+            if end.keys().next().is_some_and(|next| *next != height.plus(1)) {
+                break;
+            }
+            end.insert(*height, Arc::clone(decision));
+        }
+        end
     }
 
     /// Reads the log of the server in `seat`.

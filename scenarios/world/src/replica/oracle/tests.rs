@@ -148,6 +148,8 @@ fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap() {
     assert_eq!(end(&[], &[]), [1, 2]);
     assert_eq!(end(&[6, 7], &[5]), [6, 7]);
     assert_eq!(end(&[6, 9], &[5, 8]), [9]);
+    // Two were put back before a log whose beginning was given up.
+    assert_eq!(end(&[6, 7], &[]), [6, 7]);
 }
 
 #[test]
