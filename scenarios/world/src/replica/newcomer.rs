@@ -29,8 +29,8 @@ const REST: Duration = Duration::from_secs(1);
 /// How long an invite is good, in milliseconds: seven days, longer than any clock is set ahead.
 const GOOD_MS: u64 = 7 * 24 * 3_600_000;
 
-/// Makes an invite of the admin's by a decided header, for who believes the validators that `light` knows. Nothing
-/// if it proves nothing to them, or changes them.
+/// Makes an invite of the admin's by a decided header, for who believes the validators that `light`
+/// knows. Nothing if it proves nothing to them, or changes them.
 #[must_use]
 pub fn invite(
     setting: &Setting,
