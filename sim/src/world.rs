@@ -52,12 +52,12 @@ impl core::fmt::Debug for Tools {
     }
 }
 
-/// The world state machine.
+/// The world state machine. Clones share what neither of them changes.
 #[derive(Debug, Clone)]
 pub struct World {
     pub(crate) state: Arc<State>,
     pub(crate) programs: Programs,
-    pub(crate) leaves: Leaves,
+    pub(crate) leaves: Arc<Leaves>,
     pub(crate) tools: Tools,
     faults: Faults,
     pub(crate) controls: Controls,
@@ -108,7 +108,7 @@ impl World {
         }
         let scripts = state.scripts.iter().map(|(id, script)| (*id, script.package));
         let programs = Programs::new(handlers, scripts);
-        let leaves = Leaves::of(&mut state);
+        let leaves = Arc::new(Leaves::of(&mut state));
         let (state, tools) = (Arc::new(state), tools.clone());
         let (faults, controls) = (Faults::default(), Controls::default());
         Ok(Self { state, programs, leaves, tools, faults, controls })
@@ -122,7 +122,7 @@ impl World {
                 Delivery { sender: Sender::Core, raised: Tick(0), index: 0, event: Event::Start };
             state.deliver(script, delivery);
         }
-        self.leaves.refresh(state);
+        Arc::make_mut(&mut self.leaves).refresh(state);
     }
 
     /// Makes these acts panic when they are applied.
@@ -179,7 +179,7 @@ impl World {
             report.add(&self.state, ticked);
         }
         probe.enter(Stage::Leaves);
-        let root = self.leaves.refresh(Arc::make_mut(&mut self.state));
+        let root = Arc::make_mut(&mut self.leaves).refresh(Arc::make_mut(&mut self.state));
         Applied {
             height: self.height(),
             tick: self.tick(),
@@ -285,7 +285,7 @@ impl World {
 
     /// Bytes of leaves hashed since this world was made, for measurements.
     #[must_use]
-    pub const fn hashed_bytes(&self) -> u64 {
+    pub fn hashed_bytes(&self) -> u64 {
         self.leaves.hashed_bytes()
     }
 }

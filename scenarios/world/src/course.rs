@@ -28,13 +28,22 @@ pub struct Course {
     pub from: Duration,
     /// Faults end here, instead of after four fifths of the span.
     pub until: Option<Duration>,
+    /// Every server calculates every turn for itself, whatever the seed drew.
+    pub apart: bool,
 }
 
 impl Course {
     /// The whole world of a seed.
     #[must_use]
     pub fn new(seed: Seed, span: Duration) -> Self {
-        Self { seed, span, without: BTreeSet::new(), from: Duration::ZERO, until: None }
+        Self {
+            seed,
+            span,
+            without: BTreeSet::new(),
+            from: Duration::ZERO,
+            until: None,
+            apart: false,
+        }
     }
 
     /// When the faults stop.

@@ -18,6 +18,7 @@ mod report;
 mod server;
 mod servers;
 mod setting;
+mod shared;
 mod stage;
 pub mod stories;
 mod stranger;

@@ -63,7 +63,7 @@ impl Swarm {
     #[must_use]
     pub fn course(&self) -> Course {
         let Self { seed, span, from, until, .. } = *self;
-        Course { seed, span, without: self.without.clone(), from, until }
+        Course { seed, span, without: self.without.clone(), from, until, apart: false }
     }
 
     /// This world on another course.

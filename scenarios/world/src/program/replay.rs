@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// A world of whole servers, as `swarm --whole` plays them
     #[arg(long)]
     whole: bool,
+    /// Every server calculates every turn for itself: slower, and all else is the same
+    #[arg(long, requires = "whole")]
+    apart: bool,
     /// A class of faults that does not happen; may be given again
     #[arg(long, value_name = "CLASS", value_parser = span::class)]
     without: Vec<Class>,
@@ -59,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         without: arguments.without.iter().copied().collect(),
         from: arguments.from,
         until: arguments.until,
+        apart: arguments.apart,
     };
     println!("{}", level.plan(&course).1);
     let tale = level.play(&course);

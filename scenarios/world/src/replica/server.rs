@@ -12,16 +12,17 @@ use metatopia_consensus::{Base, Decision, Position};
 use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
 use metatopia_replica::keeper::{Health, Keeper, Order};
 use metatopia_replica::{ClientId, Effect as Wish, Guests, Input as Event, Replica, Status};
-use metatopia_sim::{World, flipped};
+use metatopia_sim::{Applied, World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
+use metatopia_types::{Digest, Height, Millis, Now, PublicKey, Turn, wire};
 
 use super::files::Found;
 use super::gateway::{Gateway, Hangup, Moved};
 use super::lanes::{Change, Frame, Lanes};
 use super::report::{Report, Request};
 use super::setting::{Flip, Setting, contact};
+use super::shared::ALONE_TURNS;
 use crate::cluster::Opened;
 use crate::lent::LentDisk;
 use crate::machine::{Effect, Input, Machine, Mark, To};
@@ -77,6 +78,8 @@ pub struct Server {
     flipped: BTreeSet<Height>,
     /// Is the state not the others' any more?
     astray: bool,
+    /// So many turns it calculates for itself.
+    alone: u64,
     /// The moment of the timer that was set last.
     armed: Option<Duration>,
     status: Option<Status>,
@@ -120,6 +123,7 @@ impl Server {
             first_life: start.fresh,
             flipped: BTreeSet::new(),
             astray: false,
+            alone: ALONE_TURNS,
             armed: None,
             status: None,
             heals: Vec::new(),
@@ -317,7 +321,7 @@ impl Server {
 
     fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
         self.setting.break_rules(self.seat, decision.certificate.round, &mut world);
-        let mut result = Box::new(self.setting.apply(&mut world, &decision.turn));
+        let mut result = Box::new(self.apply(&mut world, &decision.turn));
         if let Some(broken) = self.flip(&world, result.height) {
             *world = broken;
             result.root = world.root();
@@ -325,7 +329,7 @@ impl Server {
         if self.setting.restores(self.seat, result.height) {
             // It goes on from what a snapshot of it says, while the others just go on.
             match World::from_snapshot(&world.snapshot(), result.root, world.tools()) {
-                Ok(restored) => *world = restored,
+                Ok(restored) => (*world, self.alone) = (restored, ALONE_TURNS),
                 Err(why) => self.tell(Report::Unrestored(result.height, why.to_string())),
             }
         }
@@ -338,6 +342,14 @@ impl Server {
             _ => Report::Strayed(result.height),
         });
         self.replica_gets(now, Event::Applied { world, result });
+    }
+
+    fn apply(&mut self, world: &mut World, turn: &Arc<Turn>) -> Applied {
+        if self.alone == 0 {
+            return self.setting.apply_shared(world, turn);
+        }
+        self.alone -= 1;
+        self.setting.apply(world, turn)
     }
 
     /// The world with a bit flipped, if one flips now.

@@ -1,5 +1,6 @@
 //! The sim that simulated replicas run: its keys, its genesis, and how servers are set up.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use metatopia_types::{
     SignedEnvelope, SimId, Turn, Verify, limits::TICKS_PER_SECOND, wire,
 };
 
+use super::shared::SharedWork;
 use crate::agreement::{Deed, Ground, Scheme};
 use crate::watched::founding;
 
@@ -80,6 +82,8 @@ pub struct Setting {
     pub liars: Vec<(usize, Deed)>,
     /// After so many turns one server, another one each time, goes on from a snapshot of its state.
     pub restore_every: Option<u64>,
+    /// What servers calculated, if they share that.
+    shared: Option<RefCell<SharedWork>>,
     genesis: Genesis,
     encoded: Arc<Vec<u8>>,
     beginning: World,
@@ -136,6 +140,7 @@ impl Setting {
             controls: replica::Controls::default(),
             liars: Vec::new(),
             restore_every: None,
+            shared: None,
             encoded: Arc::new(genesis.encode()),
             genesis,
             beginning,
@@ -258,6 +263,11 @@ impl Setting {
         }
     }
 
+    /// From now on servers share what they calculate.
+    pub(crate) fn share_work(&mut self) {
+        self.shared = Some(RefCell::default());
+    }
+
     /// May servers not know of acts that are still valid?
     #[must_use]
     pub const fn is_forgetful(&self) -> bool {
@@ -299,6 +309,14 @@ impl Setting {
             let turn = usize::try_from(height.0 / every).unwrap_or(0);
             height.0.is_multiple_of(every) && turn % self.keys.len() == seat
         })
+    }
+
+    /// Applies a decided turn, or takes what came of it at a server with the same state.
+    pub(crate) fn apply_shared(&self, world: &mut World, turn: &Arc<Turn>) -> Applied {
+        match &self.shared {
+            Some(shared) => shared.borrow_mut().apply(world, turn, |world| self.apply(world, turn)),
+            None => self.apply(world, turn),
+        }
     }
 
     /// Applies a decided turn, with whatever panics in it.

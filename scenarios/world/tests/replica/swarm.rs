@@ -57,6 +57,19 @@ fn one_seed_of_whole_replicas_is_one_history() {
 }
 
 #[test]
+fn servers_that_share_what_they_calculate_live_as_if_each_did_it_alone() {
+    let shared = whole(4, 6);
+    let alone = Course { apart: true, ..shared.clone() };
+    assert!(!Plan::draw(&shared).apart && Plan::draw(&alone).apart);
+
+    let (shared, alone) = (play(&shared), play(&alone));
+
+    assert_eq!(shared.digest, alone.digest);
+    // Also around a server whose state is not the others'.
+    assert!(shared.fired.times(Class::MemoryFlip) > 0 && shared.crashes > 0);
+}
+
+#[test]
 fn a_small_swarm_of_whole_replicas_breaks_no_law() {
     for seed in 1_000..1_002 {
         let course = whole(seed, 8);

@@ -10,6 +10,7 @@ use metatopia_types::{Now, PublicKey, Round};
 
 use super::{Report, Server, Wake};
 use crate::machine::Effect;
+use crate::replica::shared::ALONE_TURNS;
 
 /// Between two looks whether a full disk has room again, as a node's pulse.
 const PULSE: Duration = Duration::from_secs(1);
@@ -44,7 +45,7 @@ impl Server {
             Ok(replica) => self.replica = self.setting.broken_replica(replica),
             Err(why) => return self.tell(Report::Ended(why)),
         }
-        self.astray = false;
+        (self.astray, self.alone) = (false, ALONE_TURNS);
         if self.health != Health::Sound {
             self.replica_gets(now, Event::Muted(true));
         }

@@ -33,6 +33,9 @@ const RESTORE_EVERY: u64 = 25;
 /// or ends the stream: that is so much rarer than for single frames.
 const RARER: u32 = 200;
 
+/// In one of so many seeds every server calculates every turn for itself.
+const APART_EVERY: u64 = 4;
+
 /// Turns a second when nothing holds them up.
 const TURNS_PER_SECOND: u64 = 20;
 
@@ -61,6 +64,8 @@ pub struct Plan {
     pub archive: bool,
     /// Turns behind the others from which on a server fetches a state.
     pub behind_turns: u64,
+    /// Does every server calculate every turn for itself?
+    pub apart: bool,
     /// Links, disks and clocks.
     pub conditions: Conditions,
     /// Servers that lie to the others, and how.
@@ -102,6 +107,7 @@ impl Plan {
             draft.connections(twin, seats + invited);
         }
         let archive = Dice::new(seed.number, "archive").below(3) != 0;
+        let apart = Dice::new(seed.number, "shared work").below(APART_EVERY) == 0;
         // Nobody fetches a state who can have the turns of all others.
         let lost = history_turns < HISTORY_TURNS && !archive;
         let behind_turns = if lost || draft.on.contains(&Class::Joiner) {
@@ -129,6 +135,7 @@ impl Plan {
             history_turns,
             archive,
             behind_turns,
+            apart: apart || course.apart,
             conditions,
             liars,
             flips,
@@ -155,6 +162,9 @@ impl Plan {
         setting.history_turns = self.history_turns;
         setting.archive = self.archive;
         setting.behind_turns = self.behind_turns;
+        if !self.apart {
+            setting.share_work();
+        }
         setting.restore_every = Some(RESTORE_EVERY);
         setting.liars = self.liars.clone();
         setting.flips = self.flips.clone();
@@ -282,6 +292,8 @@ impl fmt::Display for Plan {
         let archive = if self.archive { ", all of it at the first server" } else { "" };
         writeln!(f, "history      {} turns below the older one{archive}", self.history_turns)?;
         writeln!(f, "fetches      a state from {} turns behind on", self.behind_turns)?;
+        let whose = if self.apart { "every server for itself" } else { "once for all who agree" };
+        writeln!(f, "calculates   {whose}")?;
         writeln!(f, "signatures   {:?}", self.scheme)?;
         writeln!(f, "liars        {:?}", self.liars)?;
         writeln!(f, "runs twice   {:?}", self.twin)?;
