@@ -163,7 +163,7 @@ impl Driver {
                         Input::Muted(!sound)
                     }
                     Some(Done::Synced(position)) => Input::Synced(position),
-                    Some(Done::Gap(gap)) => Input::Gap(gap),
+                    Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
                     Some(Done::Replaced(_) | Done::News(_)) => continue,
                     Some(Done::Loaded { reader, decisions, oldest }) => {
                         Input::Loaded { reader, decisions, oldest }
@@ -430,6 +430,7 @@ impl Driver {
             voting: status.voting,
             peers: status.peers,
             clients: status.clients,
+            missing: status.missing.as_ref().map(http::Missing::from),
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",
                 Condition::Sound => "running",

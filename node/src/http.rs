@@ -71,7 +71,7 @@ pub use origin::{Origin, Origins, ParseOriginError};
 pub use query::{QUERY, Query, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
-pub use status::{Carriers, Parent, Session, Status};
+pub use status::{Carriers, Missing, Parent, Session, Status};
 
 /// Largest body of a request, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -240,6 +240,7 @@ async fn metrics(State(node): State<Node>) -> impl IntoResponse {
         node.metrics.height.set(status.height.0);
         node.metrics.tick.set(status.tick.0);
         node.metrics.stalled.set(status.stalled.into());
+        node.metrics.missing_turns.set(status.missing.as_ref().map_or(0, |missing| missing.turns));
     }
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], node.metrics.encode())
 }

@@ -98,6 +98,8 @@ figures! {
     tick: Gauge,
     /// 1 while no turn can be decided or no root has a quorum.
     stalled: Gauge,
+    /// Turns that this server should keep and lacks.
+    missing_turns: Gauge,
     /// Sessions with other servers that are up.
     lane_sessions: Gauge,
     /// Sessions with other servers that were opened.

@@ -174,9 +174,9 @@ pub enum Answer {
     Join(Result<Contact, JoinRefusal>),
     /// Who stands by for a vote, ascending by key.
     Applicants(Vec<Applicant>),
-    /// It is about turns that the node has removed: ask an archive.
+    /// It is about turns that the node has removed, or lost: ask an archive.
     Pruned {
-        /// The oldest turn that the node has.
+        /// The oldest turn that the node has after them.
         oldest: Height,
     },
     /// A part of the genesis.

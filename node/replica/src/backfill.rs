@@ -1,30 +1,27 @@
 //! Turns that this server should keep and lacks, asked of its peers and put back.
 //!
 //! A log lacks turns when a damaged part of it was put aside, or when the server went on from a state
-//! that it fetched. Its keeper names the newest that are missing ([`Input::Gap`](crate::Input::Gap));
-//! this asks for a batch of them, page by page, and hands it over once it is proved
-//! ([`Effect::PutBack`]). The newest come first: those are the ones that clients ask about.
+//! that it fetched. Its keeper names what is missing ([`Input::Gaps`](crate::Input::Gaps)); this asks
+//! for a batch of the last of one gap, page by page, and hands it over once it is proved
+//! ([`Effect::PutBack`]). The newest come first: those are the ones that clients ask about. An older
+//! gap has its turn while every peer that is there lacks the newer one, too.
 //!
-//! Each turn is proved by its certificate, held against those who voted then, whom the set changes
-//! since genesis name; and each names the one before it, up to one that is there. A batch is asked of
-//! one peer, the next one of another, so that what does not fit together is that peer's fault. It is
-//! done in the background: few signatures at once, one question at a time, and a pause before the next.
+//! A batch is asked of one peer, the next one of another, so that what does not fit together is that
+//! peer's fault. It is done in the background: few signatures at once, one question at a time, and a
+//! pause before the next. Turns that cannot be proved here are not asked for.
+
+mod proof;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
     time::Duration,
 };
 
-use metatopia_consensus::{Decision, JoinError, certified};
+use metatopia_consensus::Decision;
 use metatopia_protocol::{Answer, Question};
-use metatopia_sim::Genesis;
 use metatopia_types::{Certificate, Height, Now, PublicKey, Turn, ValidatorSet, wire};
 
-use crate::{
-    Effect, FETCH_PAUSE, FetchNews, Gap, PeerMessage, RECALL_HEIGHTS, Replica, fetch::Misdeed,
-    rescue::OWN, start::outcomes,
-};
+use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, Replica, rescue::OWN};
 
 /// Most turns that are put back at once: a minute of 20 turns a second, in one file.
 pub const FILL_TURNS_MAX: u64 = 1_200;
@@ -54,6 +51,44 @@ const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// What the numbers of these questions have besides [`OWN`].
 pub(crate) const FILLING: u32 = 1 << 30;
 
+/// Turns that a server should keep and lacks, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// How many in all.
+    pub turns: u64,
+    /// The newest of them that follow each other: the first height.
+    pub first: Height,
+    /// And the last.
+    pub last: Height,
+    /// Why these are not asked for, if they are not.
+    pub unasked: Option<Unasked>,
+}
+
+/// Why turns that are missing are not asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unasked {
+    /// Who voted then is not known here any more: set changes of that time are forgotten.
+    Unprovable,
+    /// There is nobody to ask.
+    NoPeer,
+    /// Every server that is connected lacks them as well. Now and then they are asked again.
+    NobodyHas,
+}
+
+impl Unasked {
+    /// For people.
+    #[must_use]
+    pub const fn told(self) -> &'static str {
+        match self {
+            Self::Unprovable => {
+                "they cannot be proved: changes of the validators at that time are forgotten"
+            }
+            Self::NoPeer => "no server is connected that could have them",
+            Self::NobodyHas => "every server that is connected lacks them as well",
+        }
+    }
+}
+
 /// Turns on their way.
 #[derive(Debug)]
 struct Batch {
@@ -73,7 +108,7 @@ struct Batch {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Backfill {
-    gap: Option<Gap>,
+    gaps: Gaps,
     batch: Option<Batch>,
     /// A question is under way, since when; and its number.
     asked: Option<Duration>,
@@ -84,44 +119,71 @@ pub(crate) struct Backfill {
     turns: Option<u64>,
     /// Nothing is done before.
     rests: Duration,
-    /// Peers that are not asked before.
+    /// Peers that are not asked before: they say nothing, or have too much to do.
     resting: BTreeMap<PublicKey, Duration>,
+    /// Peers that are not asked before for the last turns of the gap that ends with this height: they
+    /// lack those, too.
+    lacking: BTreeMap<(Height, PublicKey), Duration>,
     /// Peers that gave what is not so: they are asked for nothing more.
     liars: BTreeSet<PublicKey>,
     /// Who was asked for the last batch.
     last: Option<PublicKey>,
     /// The first validators, once they were looked for.
     genesis: Option<Option<ValidatorSet>>,
+    /// The first height whose voters are known here.
+    provable: Height,
+    /// The last height of which it was said that it cannot be proved.
+    told_unprovable: Height,
 }
 
 impl Replica {
     /// Are turns missing whose acts clients may still send again?
     pub(crate) fn lacks_recent_turns(&self) -> bool {
-        self.backfill.gap.is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > self.height)
+        let newest = self.backfill.gaps.newest.first();
+        newest.is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > self.height)
+    }
+
+    /// What is missing, for people.
+    pub(crate) fn missing_turns(&self) -> Option<Missing> {
+        let fill = &self.backfill;
+        let gap = fill.gaps.newest.first()?;
+        let mut able = self.providers().peekable();
+        let lacks = |peer: &PublicKey| fill.lacking.contains_key(&(gap.last, *peer));
+        let unasked = if gap.last < fill.provable {
+            Some(Unasked::Unprovable)
+        } else if able.peek().is_none() {
+            Some(Unasked::NoPeer)
+        } else {
+            able.all(lacks).then_some(Unasked::NobodyHas)
+        };
+        let turns = fill.gaps.turns;
+        Some(Missing { turns, first: gap.first, last: gap.last, unasked })
     }
 
     /// The keeper says what is missing.
-    pub(crate) fn gap_is(&mut self, now: Now, gap: Option<Gap>) {
+    pub(crate) fn gaps_are(&mut self, now: Now, gaps: Gaps) {
         let fill = &mut self.backfill;
-        if fill.is_putting && gap.is_some() && gap == fill.gap {
+        if fill.is_putting && gaps == fill.gaps {
             // They were not put back: there may be no room.
             fill.rests = now.monotonic + FETCH_PAUSE;
         }
         fill.is_putting = false;
-        fill.gap = gap;
+        fill.gaps = gaps;
         let fits = |batch: &Batch| {
             let first = batch.proved.front().map_or(batch.next, Decision::height);
-            gap.is_some_and(|gap| gap.last == batch.last && gap.first <= first)
+            fill.gaps.ending(batch.last).is_some_and(|gap| gap.first <= first)
         };
         if !fill.batch.as_ref().is_some_and(fits) {
             (fill.batch, fill.asked) = (None, None);
         }
+        self.look_at_voters();
     }
 
     /// When to go on with it, in monotonic time.
     pub(crate) fn fill_deadline(&self) -> Option<Duration> {
         let fill = &self.backfill;
-        let idle = fill.gap.is_none() || fill.is_putting || self.muted || self.peers.is_empty();
+        let provable = fill.gaps.newest.first().is_some_and(|gap| gap.last >= fill.provable);
+        let idle = !provable || fill.is_putting || self.muted || self.peers.is_empty();
         if idle || self.is_being_replaced() {
             return None;
         }
@@ -134,7 +196,7 @@ impl Replica {
             return;
         }
         if self.backfill.asked.take().is_some() {
-            self.backfill.leave(now);
+            self.backfill.rest(now);
         }
         match &self.backfill.batch {
             Some(batch) if !batch.came.is_empty() => self.prove(now),
@@ -145,6 +207,7 @@ impl Replica {
     fn ask_for_turns(&mut self, now: Now) {
         let fill = &mut self.backfill;
         fill.resting.retain(|_, until| *until > now.monotonic);
+        fill.lacking.retain(|_, until| *until > now.monotonic);
         fill.rests = now.monotonic + ASK_PAUSE;
         // Of one that went another peer's turns are no part.
         fill.batch.take_if(|batch| !self.peers.contains(&batch.from));
@@ -153,7 +216,7 @@ impl Replica {
         {
             let came = batch.next.0.saturating_sub(batch.first.0);
             fill.turns = Some((came / 2).max(1));
-            fill.leave(now);
+            fill.rest(now);
         }
         if fill.batch.is_none() {
             self.begin_batch(now);
@@ -163,7 +226,8 @@ impl Replica {
         let Some(batch) = fill.batch.as_ref().filter(|batch| busy(batch).is_none()) else {
             // It is waited for; or all rest, or lie, and others may come up.
             let first = fill.batch.as_ref().and_then(busy);
-            let first = first.or_else(|| fill.resting.values().min().copied());
+            let all = fill.resting.values().chain(fill.lacking.values());
+            let first = first.or_else(|| all.min().copied());
             fill.rests = first.unwrap_or(now.monotonic + LACKS_PAUSE);
             return;
         };
@@ -175,19 +239,24 @@ impl Replica {
         self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
     }
 
-    /// Begins with the newest of what is missing, if anybody may be asked for it.
+    /// Begins with the newest of what is missing for which anybody may be asked.
     fn begin_batch(&mut self, now: Now) {
-        let (Some(gap), Some(from)) = (self.backfill.gap, self.next_provider()) else {
+        self.look_at_voters();
+        let fill = &self.backfill;
+        let provable = fill.gaps.newest.iter().take_while(|gap| gap.last >= fill.provable);
+        let asked = { provable }.find_map(|gap| Some((gap, self.next_provider(gap.last)?)));
+        let Some((gap, from)) = asked else {
             return;
         };
-        let turns = self.backfill.turns.unwrap_or(FILL_TURNS_MAX).min(FILL_TURNS_MAX);
-        let first = gap.last.plus(1).minus(turns).unwrap_or_default().max(gap.first);
+        let turns = fill.turns.unwrap_or(FILL_TURNS_MAX).min(FILL_TURNS_MAX);
+        let first = gap.last.plus(1).minus(turns).unwrap_or_default();
+        let (first, last) = (first.max(gap.first).max(fill.provable), gap.last);
         self.backfill.batch = Some(Batch {
             from,
             since: now.monotonic,
             first,
             next: first,
-            last: gap.last,
+            last,
             proved: VecDeque::new(),
             bytes: 0,
             came: VecDeque::new(),
@@ -195,16 +264,23 @@ impl Replica {
         self.backfill.last = Some(from);
     }
 
-    /// Peers take turns.
-    fn next_provider(&self) -> Option<PublicKey> {
+    /// Peers that may be asked for turns.
+    fn providers(&self) -> impl Iterator<Item = &PublicKey> {
+        self.peers.iter().filter(|peer| {
+            let is_bad = self.backfill.liars.contains(*peer);
+            !is_bad && !self.is_guest(peer)
+        })
+    }
+
+    /// Who may be asked for the last turns of the gap that ends with this height: peers take turns.
+    fn next_provider(&self, last: Height) -> Option<PublicKey> {
         let fill = &self.backfill;
-        let may = |peer: &&PublicKey| {
-            let bad = fill.liars.contains(*peer) || fill.resting.contains_key(*peer);
-            !bad && !self.is_guest(peer)
+        let rests = |peer: PublicKey| {
+            fill.resting.contains_key(&peer) || fill.lacking.contains_key(&(last, peer))
         };
-        let after = |peer: &&PublicKey| fill.last.is_none_or(|last| **peer > last);
-        let mut able = self.peers.iter().filter(may);
-        able.clone().find(after).or_else(|| able.next()).copied()
+        let able: Vec<PublicKey> = self.providers().copied().filter(|peer| !rests(*peer)).collect();
+        let after = able.iter().find(|peer| fill.last.is_none_or(|last| **peer > last));
+        after.or(able.first()).copied()
     }
 
     /// A peer answered.
@@ -223,125 +299,32 @@ impl Replica {
                 batch.came = turns.into_iter().take(wanted).collect();
                 fill.rests = now.monotonic;
             }
-            // It has the newer ones of them.
-            Answer::Pruned { oldest }
-                if batch.proved.is_empty() && (batch.next < oldest && oldest <= batch.last) =>
-            {
+            // It has the newer ones of them: with those the batch begins anew.
+            Answer::Pruned { oldest } if batch.next < oldest && oldest <= batch.last => {
                 (batch.first, batch.next) = (oldest, oldest);
+                (batch.proved, batch.bytes) = (VecDeque::new(), 0);
             }
             Answer::Busy => {
                 fill.batch.take_if(|batch| batch.proved.is_empty());
                 fill.resting.insert(from, now.monotonic + BUSY_PAUSE);
             }
-            _ => fill.leave(now),
-        }
-    }
-
-    /// Proves some of the turns that came; hands the batch over once it is whole.
-    fn prove(&mut self, now: Now) {
-        let Some(mut batch) = self.backfill.batch.take() else {
-            return;
-        };
-        let mut checked = 0;
-        while checked < SIGNATURES_AT_ONCE
-            && let Some((turn, certificate)) = batch.came.pop_front()
-        {
-            let Some(voters) = self.voters_at(batch.next) else {
-                // Nobody can prove them here: the set changes of that time are not known.
-                self.backfill.gap = None;
-                return;
-            };
-            checked += certificate.signatures.len().max(1);
-            if let Err(why) = self.check_missing(&batch, &turn, &certificate, &voters) {
-                let peer = batch.from;
-                self.backfill.liars.insert(peer);
-                self.effects.push_back(Effect::Fetch(FetchNews::Dropped { peer, why }));
-                self.backfill.rests = now.monotonic + ASK_PAUSE;
-                return;
-            }
-            batch.take(Decision { certificate, turn: Arc::new(turn) });
-        }
-        let pause = if batch.came.is_empty() { ASK_PAUSE } else { CHECK_PAUSE };
-        self.backfill.rests = now.monotonic + pause;
-        if batch.next <= batch.last {
-            self.backfill.batch = Some(batch);
-            return;
-        }
-        let long = batch.bytes > FILL_BYTES_MAX / 2;
-        let turns = batch.proved.len() as u64;
-        self.backfill.turns = Some(if long { turns } else { 2 * turns });
-        self.backfill.is_putting = true;
-        for turn in &batch.proved {
-            self.recall(turn);
-        }
-        self.effects.push_back(Effect::PutBack(batch.proved.into()));
-    }
-
-    /// Is this what was decided at the batch's next height?
-    fn check_missing(
-        &self,
-        batch: &Batch,
-        turn: &Turn,
-        certificate: &Certificate,
-        voters: &ValidatorSet,
-    ) -> Result<(), Misdeed> {
-        let (header, height) = (&turn.header, batch.next);
-        if header.height != height {
-            return Err(Misdeed::Unasked);
-        }
-        certified(self.config.sim, header, certificate, voters, &*self.config.agreement.scheme)?;
-        turn.check_body().map_err(|_| Misdeed::OtherBody(height))?;
-        if batch.proved.back().is_some_and(|before| before.id() != header.previous) {
-            return Err(JoinError::Chain(height).into());
-        }
-        if height < batch.last {
-            return Ok(());
-        }
-        // What follows is there, or the state that this server began with.
-        let named = self.backfill.gap.and_then(|gap| gap.names);
-        let named = named.or_else(|| self.agreement.base(height).map(|base| base.header));
-        match named {
-            Some(named) if named != certificate.header => Err(JoinError::Chain(height).into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Who voted at a height of the past.
-    fn voters_at(&mut self, height: Height) -> Option<ValidatorSet> {
-        let links = self.agreement.links();
-        let changes = links.partition_point(|link| link.header.height < height);
-        if let Some(last) = changes.checked_sub(1) {
-            return ValidatorSet::new(links[last].next.clone(), |_| true).ok();
-        }
-        // No change before: the first validators, unless the oldest changes are forgotten.
-        let named = match links.first() {
-            Some(link) => link.header.validators,
-            None => self.agreement.validators(self.agreement.height())?.id(),
-        };
-        let config = &self.config;
-        let genesis = self
-            .backfill
-            .genesis
-            .get_or_insert_with(|| Genesis::decode(&config.genesis).ok()?.first_validators().ok());
-        genesis.clone().filter(|genesis| genesis.id() == named)
-    }
-
-    /// Clients may ask about a turn that was missing.
-    fn recall(&mut self, turn: &Decision) {
-        let height = turn.height();
-        if height.plus(RECALL_HEIGHTS) > self.height {
-            self.archive.decided(&turn.turn);
-            let outcomes = self.world().map(|world| outcomes(world, height));
-            self.archive.settle(height, &outcomes.unwrap_or_default());
+            _ => fill.lacks(now),
         }
     }
 }
 
 impl Backfill {
-    /// Asks the peer for nothing for a while: it lacks them, too, or says nothing.
-    fn leave(&mut self, now: Now) {
+    /// Asks the peer for nothing for a while.
+    fn rest(&mut self, now: Now) {
         if let Some(batch) = self.batch.take() {
             self.resting.insert(batch.from, now.monotonic + LACKS_PAUSE);
+        }
+    }
+
+    /// Asks the peer for this gap no more for a while: it lacks them, too.
+    fn lacks(&mut self, now: Now) {
+        if let Some(batch) = self.batch.take() {
+            self.lacking.insert((batch.last, batch.from), now.monotonic + LACKS_PAUSE);
         }
     }
 }

@@ -8,7 +8,7 @@ use metatopia_sim::World;
 use metatopia_types::{ActId, Contact, Height, Millis, Outcome, PublicKey, Root};
 
 use crate::{
-    Announcement, ClientId, Delivery, FetchNews, Gap, Guests, Replacement, Report, status::Status,
+    Announcement, ClientId, Delivery, FetchNews, Gaps, Guests, Replacement, Report, status::Status,
 };
 
 /// Who wants decided turns read from the log.
@@ -129,12 +129,13 @@ pub enum Input {
         reader: Reader,
         /// Ascending, without a gap, from the height asked for; fewer or none if the log lacks them.
         decisions: Vec<Decision>,
-        /// The oldest decided turn that the log holds: older ones were removed.
+        /// The oldest decided turn that the log holds: older ones were removed. Without decisions,
+        /// of those from the height on that was asked for.
         oldest: Height,
     },
-    /// The log lacks these turns, or none that it should hold: when it is opened, and whenever that
-    /// changes; also after [`Effect::PutBack`], as it is then.
-    Gap(Option<Gap>),
+    /// The log lacks these turns: told when it is opened, and whenever that changes; also after
+    /// [`Effect::PutBack`], as it is then.
+    Gaps(Gaps),
     /// The node stops: tell the clients.
     Stop,
 }
@@ -217,7 +218,7 @@ pub enum Effect {
         /// At most so many.
         count: u32,
     },
-    /// Put turns back that the log lacks: the last of [`Input::Gap`], ascending.
+    /// Put turns back that the log lacks: the last of one of [`Input::Gaps`], ascending.
     PutBack(Vec<Decision>),
     /// Store a snapshot, and then let older ones go.
     Snapshot {

@@ -31,7 +31,7 @@ pub use self::{
 use crate::{
     RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS,
     start::at_once,
-    turns::{Gap, Kept},
+    turns::{Gaps, Kept},
 };
 
 /// The kind byte of agreement's records in the log; the only kind there is.
@@ -76,8 +76,8 @@ pub struct Keeper<D> {
     later: Vec<Order>,
     oldest: Height,
     /// What is missing, and must that be told?
-    gap: Option<Gap>,
-    is_gap_due: bool,
+    gaps: Gaps,
+    are_gaps_due: bool,
     news: Vec<News>,
 }
 
@@ -95,13 +95,13 @@ impl<D: Disk> Keeper<D> {
             wanted: None,
             later: Vec::new(),
             oldest: Height(1),
-            gap: None,
-            is_gap_due: false,
+            gaps: Gaps::default(),
+            are_gaps_due: false,
             news: Vec::new(),
         };
         keeper.look_for_oldest();
         keeper.check_patches();
-        keeper.look_for_gap();
+        keeper.look_for_gaps();
         keeper
     }
 
@@ -118,8 +118,8 @@ impl<D: Disk> Keeper<D> {
             wanted: self.wanted,
             later: self.later,
             oldest: self.oldest,
-            gap: self.gap,
-            is_gap_due: self.is_gap_due,
+            gaps: self.gaps,
+            are_gaps_due: self.are_gaps_due,
             news: self.news,
         }
     }
@@ -169,7 +169,8 @@ impl<D: Disk> Keeper<D> {
         for order in std::mem::take(&mut self.later) {
             match order {
                 Order::Load { reader, from, count } => {
-                    let (decisions, oldest) = (self.load(from, count), self.oldest);
+                    let decisions = self.load(from, count);
+                    let oldest = if decisions.is_empty() { self.next(from) } else { self.oldest };
                     tell(Done::Loaded { reader, decisions, oldest });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
@@ -193,8 +194,8 @@ impl<D: Disk> Keeper<D> {
     /// Tells what was found, above all when the log was opened.
     pub fn tell_all(&mut self, tell: &mut dyn FnMut(Done)) {
         self.tell_news(tell);
-        if std::mem::take(&mut self.is_gap_due) {
-            tell(Done::Gap(self.gap));
+        if std::mem::take(&mut self.are_gaps_due) {
+            tell(Done::Gaps(self.gaps.clone()));
         }
     }
 
@@ -303,6 +304,12 @@ impl<D: Disk> Keeper<D> {
         found
     }
 
+    /// The oldest turn that is there, of those from here on if others are missing between.
+    fn next(&self, from: Height) -> Height {
+        let there = Kept::of(&self.store).next_from(from).ok().flatten();
+        there.filter(|there| *there > from).unwrap_or_default().max(self.oldest)
+    }
+
     fn snapshot(&mut self, snapshot: &Snapshot) {
         if self.health != Health::Sound {
             return;
@@ -318,7 +325,7 @@ impl<D: Disk> Keeper<D> {
         self.mark(keep);
         self.look_for_oldest();
         self.forget_patches();
-        self.look_for_gap();
+        self.look_for_gaps();
     }
 
     /// Goes on from a state that was fetched. What was to be reported to the replica before concerns
@@ -340,9 +347,9 @@ impl<D: Disk> Keeper<D> {
         if self.health != Health::Sound {
             return Err(ReplaceError::Unsound);
         }
-        self.look_for_gap();
+        self.look_for_gaps();
         // Another replica begins, and knows nothing.
-        self.is_gap_due = true;
+        self.are_gaps_due = true;
         Ok(read_back(&self.store, snapshot.height)?)
     }
 

@@ -44,7 +44,7 @@ mod telling;
 mod turns;
 pub mod views;
 
-pub use backfill::{FILL_BYTES_MAX, FILL_TURNS_MAX};
+pub use backfill::{FILL_BYTES_MAX, FILL_TURNS_MAX, Missing, Unasked};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use effect::{Asker, Effect, Input, Reader, Stage};
@@ -69,4 +69,4 @@ pub use start::{
     recall_from, records_after,
 };
 pub use status::{Status, Waiting};
-pub use turns::{Gap, Kept, Turns, decode_patch, encode_patch};
+pub use turns::{GAPS_MAX, Gap, Gaps, Kept, Turns, decode_patch, encode_patch};

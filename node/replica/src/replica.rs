@@ -170,7 +170,7 @@ impl Replica {
             Input::Loaded { reader: Reader::Mending, decisions, .. } => {
                 self.loaded_again(now, decisions)
             }
-            Input::Gap(gap) => self.gap_is(now, gap),
+            Input::Gaps(gaps) => self.gaps_are(now, gaps),
             Input::Stop => self.sessions.end_all(),
         }
         self.settle(now);
@@ -242,6 +242,7 @@ impl Replica {
                 None => self.mending.condition(),
             },
             fetching,
+            missing: self.missing_turns(),
             split: self.is_split(),
             stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
         })

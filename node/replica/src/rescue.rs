@@ -103,6 +103,9 @@ pub enum FetchNews {
     },
     /// Nothing came of it; it is tried again after [`FETCH_PAUSE`].
     Failed(String),
+    /// Turns up to this height are missing, and nobody is asked for them: see
+    /// [`Unasked::Unprovable`](crate::Unasked::Unprovable).
+    Unprovable(Height),
 }
 
 /// The state that takes the place of a server's own.

@@ -1,6 +1,6 @@
 //! The state of affairs, for people and dashboards.
 
-use crate::{Condition, Fetching};
+use crate::{Condition, Fetching, Missing};
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
 /// What a replica says about itself after each turn, and when something else changed.
@@ -38,6 +38,8 @@ pub struct Status {
     pub condition: Condition,
     /// The state that it fetches from its peers, if it does.
     pub fetching: Option<Fetching>,
+    /// Turns that it should keep and lacks, if it lacks any.
+    pub missing: Option<Missing>,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
     /// Has nothing been decided for [`crate::STALL`]?

@@ -10,7 +10,27 @@ use metatopia_types::{Height, wire};
 
 use crate::start::{decisions, payloads_after};
 
-/// Turns that a server should keep and lacks: the newest that follow each other.
+/// Gaps that are named at once, the newest; older ones are once these are closed or given up. Each
+/// fetched state and each damaged part of a log leaves one.
+pub const GAPS_MAX: usize = 16;
+
+/// Turns that a server should keep and lacks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gaps {
+    /// How many turns are missing in all.
+    pub turns: u64,
+    /// Where: the newest first, at most [`GAPS_MAX`].
+    pub newest: Vec<Gap>,
+}
+
+impl Gaps {
+    /// The one that ends with this height.
+    pub(crate) fn ending(&self, last: Height) -> Option<&Gap> {
+        self.newest.iter().find(|gap| gap.last == last)
+    }
+}
+
+/// Missing turns that follow each other, with all that are missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The first height.

@@ -62,6 +62,10 @@ pub(super) struct Status {
 }
 
 impl Status {
+    fn missing(&self) -> Option<Missing> {
+        Missing::deserialize(self.more.get("missing")?).ok()
+    }
+
     /// Asks a node.
     pub(super) async fn ask(node: &NodeUrl, at: Option<Height>) -> Result<Self, Failure> {
         let path = match at {
@@ -75,6 +79,26 @@ impl Status {
                 _ => failure,
             }
         })
+    }
+}
+
+/// Turns that a server lacks, as it tells of them.
+#[derive(Deserialize)]
+struct Missing {
+    turns: u64,
+    first: u64,
+    last: u64,
+    unasked: Option<String>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { turns, first, last, unasked } = self;
+        write!(f, "{turns} turns, the newest are {first} to {last}; ")?;
+        match unasked {
+            Some(why) => write!(f, "not asked for: {why}"),
+            None => write!(f, "other servers are asked for them"),
+        }
     }
 }
 
@@ -102,6 +126,9 @@ impl fmt::Display for Status {
         writeln!(f, "peers       {}", self.peers)?;
         write!(f, "clients     {}", self.clients)?;
         let told = |key: &str| self.more.get(key).and_then(|told| told.as_str());
+        if let Some(missing) = self.missing() {
+            write!(f, "\nmissing     {missing}")?;
+        }
         if let Some(disk) = told("disk") {
             write!(f, "\ndisk        {disk}")?;
         }
@@ -143,6 +170,21 @@ mod tests {
         let status: Status = serde_json::from_str(SAID).unwrap();
         let again = serde_json::to_value(&status).unwrap();
         assert_eq!(again, serde_json::from_str::<serde_json::Value>(SAID).unwrap());
+    }
+
+    #[test]
+    fn people_are_told_which_turns_are_missing_and_why_they_are_not_asked_for() {
+        let told = |missing: &str| {
+            let said = SAID.replace("\"stalled\"", &format!("\"missing\":{missing},\"stalled\""));
+            serde_json::from_str::<Status>(&said).unwrap().to_string()
+        };
+        let asked = told(r#"{"turns":7,"first":3,"last":5,"unasked":null}"#);
+        let line =
+            "\nmissing     7 turns, the newest are 3 to 5; other servers are asked for them\n";
+        assert!(asked.contains(line), "{asked}");
+        let unasked = told(r#"{"turns":7,"first":3,"last":5,"unasked":"nobody has them"}"#);
+        assert!(unasked.contains("3 to 5; not asked for: nobody has them\n"), "{unasked}");
+        assert!(!told("null").contains("missing"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A state that is fetched from other servers: told of, and gone on from.
 
 use metatopia_replica::{
-    FetchNews, Fetching, Replacement, Replica, encode_snapshot,
+    FetchNews, Fetching, Replacement, Replica, Unasked, encode_snapshot,
     fetch::Progress,
     keeper::{Done, Health, Order, Restart},
 };
@@ -30,7 +30,7 @@ impl Driver {
                     memory.disk = (health != Health::Sound).then_some(health);
                 }
                 // What is missing with that state comes after the answer.
-                Done::Synced(_) | Done::Loaded { .. } | Done::Gap(_) | Done::News(_) => {}
+                Done::Synced(_) | Done::Loaded { .. } | Done::Gaps(_) | Done::News(_) => {}
             }
         };
         storage::log_unread(unread.as_ref());
@@ -59,6 +59,10 @@ pub(super) fn tell(news: &FetchNews) {
         }
         FetchNews::Dropped { peer, why } => {
             tracing::warn!(server = %peer, reason = %why, "asked for nothing more");
+        }
+        FetchNews::Unprovable(last) => {
+            let why = Unasked::Unprovable.told();
+            tracing::warn!(%last, %why, "turns are missing, and not asked for");
         }
         FetchNews::Failed(why) => tracing::warn!(%why, "no state was fetched; tries again"),
     }

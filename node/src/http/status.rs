@@ -62,6 +62,8 @@ pub struct Status {
     pub peers: u32,
     /// Clients that are connected.
     pub clients: u32,
+    /// Turns that it should keep and lacks; `None` if it lacks none.
+    pub missing: Option<Missing>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.
     pub condition: &'static str,
     /// No turn can be decided, or no root has a quorum.
@@ -70,6 +72,26 @@ pub struct Status {
     pub disk: Option<String>,
     /// Why this server does not take part yet, or any more; `None` when it is ready.
     pub waiting_for: Option<String>,
+}
+
+/// Turns that a server lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// How many in all.
+    pub turns: u64,
+    /// The newest of them that follow each other: the first height.
+    pub first: Height,
+    /// And the last.
+    pub last: Height,
+    /// Why other servers are not asked for these; `None` while they are.
+    pub unasked: Option<&'static str>,
+}
+
+impl From<&metatopia_replica::Missing> for Missing {
+    fn from(missing: &metatopia_replica::Missing) -> Self {
+        let metatopia_replica::Missing { turns, first, last, unasked } = *missing;
+        Self { turns, first, last, unasked: unasked.map(metatopia_replica::Unasked::told) }
+    }
 }
 
 /// The sim that a successor carries on.

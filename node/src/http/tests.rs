@@ -10,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::*;
+use super::{status::Missing, *};
 use crate::{certificates::Certificates, clock::Clock, tls::CertificateHash};
 
 const GUARD: Duration = Duration::from_secs(30);
@@ -29,6 +29,7 @@ fn a_status() -> Status {
         voting: true,
         peers: 1,
         clients: 5,
+        missing: None,
         condition: "running",
         stalled: false,
         waiting_for: None,
@@ -114,7 +115,9 @@ async fn the_status_is_what_was_published_last() {
     let node = run("", 1).await;
     assert_eq!(node.get("/api/status").await.0, 503);
 
-    node.status.send_replace(Some(a_status()));
+    let (first, last) = (Height(30), Height(34));
+    let missing = Some(Missing { turns: 7, first, last, unasked: Some("somebody knows why") });
+    node.status.send_replace(Some(Status { missing, ..a_status() }));
     let (code, body) = node.get("/api/status").await;
 
     assert_eq!(code, 200);
@@ -132,6 +135,7 @@ async fn the_status_is_what_was_published_last() {
         "condition": "running",
         "stalled": false,
         "voting": true,
+        "missing": { "turns": 7, "first": 30, "last": 34, "unasked": "somebody knows why" },
         "disk": null,
         "waiting_for": null,
     });

@@ -1,5 +1,7 @@
 //! How much is kept of turns on their way.
 
+use std::sync::Arc;
+
 use metatopia_types::{
     Act, Body, Envelope, Header, Height, Lane, Seq, Signature, SignedEnvelope, SimId,
 };

@@ -6,19 +6,19 @@
 
 use metatopia_consensus::Decision;
 use metatopia_store::{Disk, ReadError, list_snapshots, load_patch};
-use metatopia_types::Height;
+use metatopia_types::{HeaderId, Height};
 
 use super::{Health, History, Keeper, News};
 use crate::{
     RECORDS_BACK_HEIGHTS,
-    turns::{Gap, Kept, encode_patch},
+    turns::{GAPS_MAX, Gap, Gaps, Kept, encode_patch},
 };
 
 impl<D: Disk> Keeper<D> {
-    /// The newest turns that are missing.
+    /// Which turns are missing.
     #[must_use]
-    pub const fn gap(&self) -> Option<Gap> {
-        self.gap
+    pub const fn gaps(&self) -> &Gaps {
+        &self.gaps
     }
 
     /// Reads all that was put back. What is damaged of it others have.
@@ -38,17 +38,15 @@ impl<D: Disk> Keeper<D> {
         self.news.push(News::Unread { from: Height(from), error });
         // If it stays, it is found again at the next start.
         let _stays = self.store.drop_patch(from);
-        self.look_for_gap();
+        self.look_for_gaps();
     }
 
-    /// Puts the last turns of the gap back.
+    /// Puts the last turns of a gap back.
     pub(super) fn put_back(&mut self, turns: &[Decision]) {
-        let fits = |gap: Gap| {
-            let ends = turns.last().map(Decision::height) == Some(gap.last);
-            ends && turns.first().is_some_and(|turn| turn.height() >= gap.first)
-        };
+        let first = turns.first().map(Decision::height);
+        let gap = turns.last().and_then(|last| self.gaps.ending(last.height()));
         if self.health == Health::Sound
-            && self.gap.is_some_and(fits)
+            && gap.zip(first).is_some_and(|(gap, first)| gap.first <= first)
             && let Some(patch) = encode_patch(turns)
         {
             let (first, last) = (Height(patch.from), Height(patch.to));
@@ -57,9 +55,9 @@ impl<D: Disk> Keeper<D> {
                 Err(error) => News::NotPutBack(error),
             });
         }
-        self.look_for_gap();
+        self.look_for_gaps();
         // Whoever handed them in waits for that, also if they were not taken.
-        self.is_gap_due = true;
+        self.are_gaps_due = true;
     }
 
     /// Lets go of what was put back and lies before what is kept.
@@ -76,11 +74,11 @@ impl<D: Disk> Keeper<D> {
         }
     }
 
-    pub(super) fn look_for_gap(&mut self) {
-        match self.find_gap() {
-            Ok(gap) => {
-                self.is_gap_due |= gap != self.gap;
-                self.gap = gap;
+    pub(super) fn look_for_gaps(&mut self) {
+        match self.find_gaps() {
+            Ok(gaps) => {
+                self.are_gaps_due |= gaps != self.gaps;
+                self.gaps = gaps;
             }
             Err(error) => self.news.push(News::NoBeginning(error)),
         }
@@ -96,7 +94,7 @@ impl<D: Disk> Keeper<D> {
         Ok(below.plus(1))
     }
 
-    fn find_gap(&self) -> Result<Option<Gap>, ReadError> {
+    fn find_gaps(&self) -> Result<Gaps, ReadError> {
         let kept = Kept::of(&self.store);
         let floor = self.floor()?.0;
         let newest = list_snapshots(kept.disk)?.first().map_or(0, |(height, _)| height.0);
@@ -110,17 +108,29 @@ impl<D: Disk> Keeper<D> {
         let last = kept.index.last_tagged().map_or(newest, |(last, _)| last);
         let before = (floor, whole.saturating_sub(1));
         let after = (last.saturating_add(1), newest);
-        let gaps = [after].into_iter().chain(kept.index.gaps().rev()).chain([before]);
-        for (from, to) in gaps {
-            let from = from.max(floor);
-            let Some((first, last)) = unpatched(kept, from, to) else {
-                continue;
-            };
-            let next = kept.from(Height(last).plus(1)).next();
-            let names = next.map(|turn| turn.turn.header.previous);
-            return Ok(Some(Gap { first: Height(first), last: Height(last), names }));
+        let mut gaps = Gaps::default();
+        let mut end = u64::MAX;
+        for (from, to) in [after].into_iter().chain(kept.index.gaps().rev()).chain([before]) {
+            end = end.min(to);
+            while let Some((first, last)) = unpatched(kept, from.max(floor), end) {
+                end = first.saturating_sub(1);
+                gaps.turns = gaps.turns.saturating_add(last - end);
+                if gaps.newest.len() < GAPS_MAX {
+                    let (first, last) = (Height(first), Height(last));
+                    gaps.newest.push(Gap { first, last, names: self.named_after(last) });
+                }
+            }
         }
-        Ok(None)
+        Ok(gaps)
+    }
+
+    /// The turn of this height, which is missing, as the one after it names it.
+    fn named_after(&self, last: Height) -> Option<HeaderId> {
+        let known = self.gaps.ending(last).and_then(|gap| gap.names);
+        known.or_else(|| {
+            let next = Kept::of(&self.store).from(last.plus(1)).next();
+            next.map(|turn| turn.turn.header.previous)
+        })
     }
 }
 

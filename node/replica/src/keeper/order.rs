@@ -7,7 +7,7 @@ use metatopia_store::{
 };
 use metatopia_types::Height;
 
-use crate::{Gap, Reader, RecordsError};
+use crate::{Gaps, Reader, RecordsError};
 
 /// What the disk should do, in order.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ pub enum Order {
         /// The record.
         note: Option<Vec<u8>>,
     },
-    /// Put turns back that are missing: the last of the [`Gap`] that was told of last, ascending.
+    /// Put turns back that are missing: the last of one of the [`Gaps`] that were told of last,
+    /// ascending.
     PutBack(Vec<Decision>),
     /// See whether a full disk has room again.
     Retry,
@@ -57,15 +58,16 @@ pub enum Done {
         reader: Reader,
         /// Ascending, without a gap.
         decisions: Vec<Decision>,
-        /// The oldest turn that is still there.
+        /// The oldest turn that is still there; if there are no decisions, of those from the one on
+        /// that was asked for.
         oldest: Height,
     },
     /// The log can be written, or not any more.
     Health(Health),
     /// Everything is there to open another replica, or not.
     Replaced(Result<Restart, String>),
-    /// These turns are missing now, or none; comes after every [`Order::PutBack`] too.
-    Gap(Option<Gap>),
+    /// These turns are missing now; comes after every [`Order::PutBack`] too.
+    Gaps(Gaps),
     /// Something that changes nothing for the replica, for people.
     News(News),
 }

@@ -2,17 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use metatopia_consensus::Decision;
+use metatopia_consensus::{Base, Decision, Link};
 use metatopia_protocol::{
     Answer, ClientMessage, Hello, Question, ServerMessage, Submission, SubmitRefusal,
     decode_server, encode_client,
 };
 use metatopia_replica::{
-    ClientId, Effect, FILL_TURNS_MAX, FetchNews, Gap, Input, PeerMessage, Reader, Replica,
+    ClientId, Effect, FILL_TURNS_MAX, FetchNews, Gap, Gaps, Input, PeerMessage, Reader, Replica,
+    Unasked,
 };
+use metatopia_sim::World;
 use metatopia_types::{
     Act, Body, Certificate, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now, PublicKey,
-    Seq, Sign as _, SigningKey, Turn,
+    Seq, Sign as _, SigningKey, Turn, ValidatorsId,
 };
 
 use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key};
@@ -31,6 +33,8 @@ struct Filler {
     /// Whom it asked for turns, from which height on.
     asked: Vec<(PublicKey, u64)>,
     dropped: Vec<PublicKey>,
+    /// What it said that cannot be proved.
+    unprovable: Vec<u64>,
     put: Vec<Vec<Decision>>,
     answers: BTreeMap<u64, Answer>,
     told: Vec<ServerMessage>,
@@ -40,19 +44,24 @@ type Provider<'a> = &'a mut dyn FnMut(PublicKey, Question) -> Option<Answer>;
 
 impl Filler {
     fn begin(server: &Alone, gap: (u64, u64), names: Option<HeaderId>) -> Self {
+        Self::with(server.state(), &[(gap.0, gap.1, names)])
+    }
+
+    /// With this state, and these gaps before it, the newest first.
+    fn with((base, world): (Base, World), gaps: &[(u64, u64, Option<HeaderId>)]) -> Self {
         let mut config = config(&genesis());
         config.agreement.signer = Arc::new(SigningKey::from_seed([9; 32]));
         config.agreement.fresh_key = false;
         let now = Now { monotonic: Duration::from_secs(100), wall: NOON.plus(100_000) };
-        let (base, world) = server.state();
         let replica = Replica::open(config, base, world, [], [], now).expect("a state");
         let (asked, dropped, put) = (Vec::new(), Vec::new(), Vec::new());
         let (answers, told) = (BTreeMap::new(), Vec::new());
-        let mut filler = Self { replica, now, asked, dropped, put, answers, told };
+        let unprovable = Vec::new();
+        let mut filler = Self { replica, now, asked, dropped, unprovable, put, answers, told };
         for peer in peers() {
             filler.handle(Input::PeerUp(peer));
         }
-        filler.lacks(Some(Gap { first: Height(gap.0), last: Height(gap.1), names }));
+        filler.lacks(gaps);
         filler
     }
 
@@ -60,8 +69,16 @@ impl Filler {
         self.replica.handle(self.now, input);
     }
 
-    fn lacks(&mut self, gap: Option<Gap>) {
-        self.handle(Input::Gap(gap));
+    fn lacks(&mut self, gaps: &[(u64, u64, Option<HeaderId>)]) {
+        let gap = |(first, last, names)| Gap { first: Height(first), last: Height(last), names };
+        let turns = gaps.iter().map(|(first, last, _)| last - first + 1).sum();
+        self.handle(Input::Gaps(Gaps { turns, newest: gaps.iter().copied().map(gap).collect() }));
+    }
+
+    /// Why it does not ask for the newest of what it lacks.
+    fn unasked(&self) -> Option<Unasked> {
+        let status = self.replica.status(self.now).expect("nothing is being applied");
+        status.missing.expect("turns are missing").unasked
     }
 
     /// Carries out what it wants.
@@ -92,6 +109,10 @@ impl Filler {
                 }
                 Effect::Fetch(FetchNews::Dropped { peer, .. }) => {
                     self.dropped.push(peer);
+                    continue;
+                }
+                Effect::Fetch(FetchNews::Unprovable(last)) => {
+                    self.unprovable.push(last.0);
                     continue;
                 }
                 Effect::Answer { token, answer } => {
@@ -164,7 +185,7 @@ fn missing_turns_are_asked_for_by_the_batch_and_the_newest_come_first() {
     assert_eq!(filler.replica.deadline().filter(|due| *due < begun + took), None);
 
     let names = Some(newest[0].turn.header.previous);
-    filler.lacks(Some(Gap { first: Height(1), last: Height(first - 1), names }));
+    filler.lacks(&[(1, first - 1, names)]);
     let rest = filler.fill(&mut |_, question| Some(server.ask(question)));
     assert_eq!(heights(&rest), (1..first).collect::<Vec<_>>());
     assert!(filler.asked.last().is_some_and(|(peer, _)| *peer != first_peer), "the other's turn");
@@ -302,14 +323,97 @@ fn of_a_peer_that_kept_only_the_newer_ones_those_are_taken() {
 }
 
 #[test]
+fn a_peer_that_lacks_turns_in_the_midst_gives_those_behind_them() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    let lacks = 20..30;
+    let turns = filler.fill(&mut |_, question| match question {
+        Question::Turns { from } if lacks.contains(&from.0) => {
+            Some(Answer::Pruned { oldest: Height(lacks.end) })
+        }
+        question => {
+            let Answer::Turns(mut turns) = server.ask(question) else { panic!("turns") };
+            turns.truncate(7);
+            turns.retain(|(turn, _)| !lacks.contains(&turn.header.height.0));
+            Some(Answer::Turns(turns))
+        }
+    });
+    assert_eq!(heights(&turns), (30..=SNAPSHOT_TURNS).collect::<Vec<_>>());
+}
+
+#[test]
+fn an_older_gap_does_not_wait_behind_one_that_nobody_can_fill() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let names = [40, 10].map(|height| Some(named(&mut server, height)));
+    let gaps = [(31, 40, names[0]), (1, 10, names[1])];
+    let mut filler = Filler::with(server.state(), &gaps);
+    assert_eq!(filler.unasked(), None);
+
+    let mut lost = true;
+    let give = |server: &mut Alone, lost: bool, question: Question| match question {
+        Question::Turns { from } if lost && from >= Height(31) => Some(Answer::Unknown),
+        question => Some(server.ask(question)),
+    };
+    let older = filler.fill(&mut |_, question| give(&mut server, lost, question));
+
+    assert_eq!(heights(&older), (1..=10).collect::<Vec<_>>());
+    let first: Vec<u64> = filler.asked.iter().map(|(_, from)| *from).collect();
+    assert_eq!(first, [31, 31, 1], "the newest is asked of everybody first");
+    assert_eq!(filler.unasked(), Some(Unasked::NobodyHas));
+    filler.lacks(&gaps[..1]);
+    // Somebody put them back.
+    lost = false;
+    let newest = filler.fill(&mut |_, question| give(&mut server, lost, question));
+    assert_eq!(heights(&newest), (31..=40).collect::<Vec<_>>());
+    for peer in peers() {
+        filler.handle(Input::PeerDown(peer));
+    }
+    assert_eq!(filler.unasked(), Some(Unasked::NoPeer));
+}
+
+#[test]
+fn turns_whose_voters_are_forgotten_are_told_of_and_not_asked_for() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let forgotten = 20;
+    let Answer::Turns(turns) = server.ask(Question::Turns { from: Height(forgotten) }) else {
+        panic!("turns")
+    };
+    // The oldest change that is known is of that height, and not from the first validators.
+    let (mut base, world) = server.state();
+    let next = base.sets[0].members().to_vec();
+    let (Turn { mut header, .. }, certificate) = turns[0].clone();
+    header.validators = ValidatorsId::default();
+    base.links = vec![Link { header, certificate, next }];
+    let mut filler = Filler::with((base, world), &[(1, SNAPSHOT_TURNS, None)]);
+    assert_eq!((filler.unasked(), filler.unprovable.as_slice()), (None, [].as_slice()));
+
+    let provable = filler.fill(&mut |_, question| Some(server.ask(question)));
+
+    assert_eq!(heights(&provable), (forgotten + 1..=SNAPSHOT_TURNS).collect::<Vec<_>>());
+    let asked = filler.asked.len();
+    for _ in 0..2 {
+        filler.lacks(&[(1, forgotten, Some(named(&mut server, forgotten)))]);
+        filler.carry(&mut |_, _| panic!("nobody is asked"));
+    }
+    filler.now.monotonic += Duration::from_secs(600);
+    filler.handle(Input::Wake);
+    filler.carry(&mut |_, _| panic!("nobody is asked"));
+    assert_eq!((filler.asked.len(), filler.dropped.as_slice()), (asked, [].as_slice()));
+    assert_eq!(filler.unasked(), Some(Unasked::Unprovable));
+    assert_eq!(filler.unprovable, [forgotten], "it is said once");
+}
+
+#[test]
 fn turns_that_were_not_put_back_are_asked_for_again_after_a_pause() {
     let mut server = Alone::begin();
     server.run_to(SNAPSHOT_TURNS + 5);
     let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
     filler.fill(&mut |_, question| Some(server.ask(question)));
     let then = filler.now.monotonic;
-    let gap = Gap { first: Height(1), last: Height(SNAPSHOT_TURNS), names: None };
-    filler.lacks(Some(gap));
+    filler.lacks(&[(1, SNAPSHOT_TURNS, None)]);
     filler.fill(&mut |_, question| Some(server.ask(question)));
     assert!(filler.now.monotonic - then >= Duration::from_secs(5));
 }
@@ -372,7 +476,7 @@ fn who_asks_for_a_receipt_in_turns_that_are_missing_gets_it_once_they_are_back()
     };
     assert_eq!(found.act, submission.act);
     assert_eq!(filler.answers.get(&2), None, "the log may still lack some");
-    filler.lacks(None);
+    filler.lacks(&[]);
     filler.carry(&mut |_, _| None);
     assert_eq!(filler.answers.get(&2), Some(&Answer::Unknown));
 }
@@ -419,7 +523,7 @@ fn an_act_that_is_sent_again_gets_its_receipt_also_if_it_is_in_turns_that_are_mi
     assert_eq!(about(&filler.told), [], "it does not refuse what it cannot know");
 
     filler.fill(&mut |_, question| Some(server.ask(question)));
-    filler.lacks(None);
+    filler.lacks(&[]);
     filler.carry(&mut |_, _| None);
 
     let refused = Some(SubmitRefusal::Replayed(2));

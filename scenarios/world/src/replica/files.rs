@@ -56,7 +56,7 @@ impl Found {
             Err(StartError::Records(error)) => return Err(error.to_string()),
         };
         let keeper = Keeper::new(store, setting.history(seat));
-        replica.handle(now, Input::Gap(keeper.gap()));
+        replica.handle(now, Input::Gaps(keeper.gaps().clone()));
         let keeper = keeper.on(LentDisk::default());
         let damage = aside.map(|aside| aside.fault.to_string());
         Ok(Self { keeper, replica, damage, passed_over })

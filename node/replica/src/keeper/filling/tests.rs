@@ -21,13 +21,17 @@ fn put(from: u64, to: u64) -> Order {
 }
 
 fn gap(keeper: &Keeper<MemoryDisk>) -> Option<(u64, u64)> {
-    keeper.gap().map(|gap| (gap.first.0, gap.last.0))
+    all_gaps(keeper).first().copied()
+}
+
+fn all_gaps(keeper: &Keeper<MemoryDisk>) -> Vec<(u64, u64)> {
+    keeper.gaps().newest.iter().map(|gap| (gap.first.0, gap.last.0)).collect()
 }
 
 /// What was said last of what is missing, if anything was.
 fn told(said: &[Done]) -> Option<Option<(u64, u64)>> {
     said.iter().rev().find_map(|done| match done {
-        Done::Gap(gap) => Some(gap.map(|gap| (gap.first.0, gap.last.0))),
+        Done::Gaps(gaps) => Some(gaps.newest.first().map(|gap| (gap.first.0, gap.last.0))),
         _ => None,
     })
 }
@@ -45,13 +49,13 @@ fn away(history: History, to: u64) -> Keeper<MemoryDisk> {
 fn turns_that_a_fetched_state_passed_over_are_put_back_and_read_as_if_they_had_never_been_missing()
 {
     let mut keeper = away(History::Whole, 500);
-    let last = keeper.gap().expect("turns are missing");
+    let last = keeper.gaps().newest[0];
     assert_eq!((gap(&keeper), last.names), (Some((11, 500)), None), "nothing names them yet");
     work(&mut keeper, (501..=520).flat_map(turn));
     assert_eq!(heights(&work(&mut keeper, [ask(450)])), [0; 0]);
 
     assert_eq!(told(&work(&mut keeper, [put(401, 500)])), Some(Some((11, 400))));
-    let named = keeper.gap().and_then(|gap| gap.names);
+    let named = keeper.gaps().newest.first().and_then(|gap| gap.names);
     assert_eq!(named, Some(decision(401).turn.header.previous));
     assert_eq!(heights(&work(&mut keeper, [ask(480)])), (480..=520).collect::<Vec<_>>());
     assert_eq!(told(&work(&mut keeper, [put(11, 400)])), Some(None));
@@ -87,7 +91,7 @@ fn a_part_of_the_log_that_was_put_aside_is_missing_until_it_is_put_back() {
 
     let (first, last) = gap(&keeper).expect("turns are missing");
     assert!(first == 1 && (10..1_000).contains(&last), "{first} to {last}");
-    let named = keeper.gap().and_then(|gap| gap.names);
+    let named = keeper.gaps().newest.first().and_then(|gap| gap.names);
     assert_eq!(named, Some(decision(last + 1).turn.header.previous));
     assert_eq!(told(&work(&mut keeper, [put(first, last)])), Some(None));
     assert_eq!(heights(&work(&mut keeper, [ask(1)])), (1..=64).collect::<Vec<_>>());
@@ -105,8 +109,12 @@ fn turns_that_are_not_kept_are_not_missing_and_what_was_put_back_is_given_up_in_
     assert_eq!((patches(&keeper), gap(&keeper)), (vec![(401, 500)], None));
     work(&mut keeper, (601..=700).flat_map(turn).chain([snapshot(700)]));
     assert_eq!((patches(&keeper), gap(&keeper)), (vec![], None));
-    assert_eq!(lived(History::Turns(RECALL_HEIGHTS)).gap(), None, "pruning loses nothing");
-    assert_eq!(lived(History::Whole).gap(), None);
+    assert_eq!(
+        *lived(History::Turns(RECALL_HEIGHTS)).gaps(),
+        Gaps::default(),
+        "pruning loses nothing"
+    );
+    assert_eq!(*lived(History::Whole).gaps(), Gaps::default());
 }
 
 #[test]
@@ -154,5 +162,67 @@ fn a_follower_lacks_what_came_before_the_state_that_it_began_with() {
         let keeper = self::keeper(keeper.store.into_disk(), history);
         assert_eq!(gap(&keeper), Some(due));
     }
-    assert_eq!(keeper(MemoryDisk::new(), History::Whole).gap(), None, "nothing was decided yet");
+    let young = keeper(MemoryDisk::new(), History::Whole);
+    assert_eq!(*young.gaps(), Gaps::default(), "nothing was decided yet");
+}
+
+/// Turns 1 to 10, and then so often a fetched state a hundred turns later with ten turns after it.
+fn away_often(times: u64) -> Keeper<MemoryDisk> {
+    let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+    work(&mut keeper, (1..=10).flat_map(turn));
+    for at in (1..=times).map(|n| 100 * n) {
+        work(&mut keeper, [replace(at)]);
+        work(&mut keeper, (at + 1..=at + 10).flat_map(turn));
+    }
+    keeper
+}
+
+#[test]
+fn every_gap_is_named_the_newest_first_and_any_of_them_may_be_closed_from_its_end() {
+    let mut keeper = away_often(3);
+    assert_eq!(all_gaps(&keeper), [(211, 300), (111, 200), (11, 100)]);
+    assert_eq!(keeper.gaps().turns, 3 * 90);
+    work(&mut keeper, [put(151, 200)]);
+    assert_eq!(all_gaps(&keeper), [(211, 300), (111, 150), (11, 100)]);
+    for gap in &keeper.gaps().newest {
+        assert_eq!(gap.names, Some(decision(gap.last.0 + 1).turn.header.previous));
+    }
+    work(&mut keeper, [put(11, 100), put(111, 140)]);
+    assert_eq!(all_gaps(&keeper), [(211, 300), (111, 150)], "not from the middle");
+    work(&mut keeper, [put(111, 150)]);
+    assert_eq!((all_gaps(&keeper), keeper.gaps().turns), (vec![(211, 300)], 90));
+    let mut keeper = self::keeper(keeper.store.into_disk(), History::Whole);
+    assert_eq!(all_gaps(&keeper), [(211, 300)]);
+    assert_eq!(heights(&work(&mut keeper, [ask(201)])), (201..=210).collect::<Vec<_>>());
+    let due: Vec<u64> = (90..=210).take(64).collect();
+    assert_eq!(heights(&work(&mut keeper, [ask(90)])), due);
+}
+
+#[test]
+fn of_very_many_gaps_all_turns_are_counted_and_the_newest_are_named() {
+    let often = GAPS_MAX as u64 + 1;
+    let mut keeper = away_often(often);
+    assert_eq!(keeper.gaps().turns, often * 90);
+    let named = all_gaps(&keeper);
+    assert_eq!((named.len(), named.last()), (GAPS_MAX, Some(&(111, 200))));
+    work(&mut keeper, [put(111, 200)]);
+    assert_eq!(all_gaps(&keeper).last(), Some(&(11, 100)));
+}
+
+#[test]
+fn who_asks_for_turns_that_are_missing_is_told_where_the_log_goes_on() {
+    let mut keeper = away_often(2);
+    let oldest = |keeper: &mut Keeper<MemoryDisk>, from| {
+        let said = work(keeper, [ask(from)]);
+        said.iter().find_map(|done| match done {
+            Done::Loaded { oldest, .. } => Some(oldest.0),
+            _ => None,
+        })
+    };
+    assert_eq!(oldest(&mut keeper, 50), Some(101));
+    assert_eq!(oldest(&mut keeper, 111), Some(201));
+    assert_eq!(oldest(&mut keeper, 5), Some(1), "it has that one");
+    assert_eq!(oldest(&mut keeper, 300), Some(1), "nothing comes after it");
+    work(&mut keeper, [put(80, 100)]);
+    assert_eq!(oldest(&mut keeper, 50), Some(80));
 }

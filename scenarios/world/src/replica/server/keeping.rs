@@ -75,8 +75,8 @@ impl Server {
                 self.tell(Report::Disk(health));
             }
             // What the next one lacks is told after it is opened.
-            Done::Gap(_) if self.replacement.is_some() => {}
-            Done::Gap(gap) => self.replica_gets(now, Event::Gap(gap)),
+            Done::Gaps(_) if self.replacement.is_some() => {}
+            Done::Gaps(gaps) => self.replica_gets(now, Event::Gaps(gaps)),
             Done::Replaced(restart) => self.replaced(now, restart),
             Done::News(news) => self.tell(Report::News(news)),
         }
