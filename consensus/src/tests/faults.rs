@@ -10,7 +10,7 @@ use metatopia_types::{
 
 use super::cluster::{Cluster, TURN};
 use super::keys::{Key, StandIn, key, set, sim};
-use crate::{Applied, Effect, Halt, Input, Message, Record, Void};
+use crate::{Applied, Base, Effect, Halt, Input, Message, Record, Void};
 
 fn tip(cluster: &Cluster, at: usize) -> Height {
     cluster.servers[at].agreement().tip().map_or(Height(0), |tip| tip.height())
@@ -269,6 +269,34 @@ fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
         let (agreement, halt) = opened_again(&cluster, log, right);
         assert_eq!(halt, None);
         assert!(agreement.deadline().is_some());
+    }
+}
+
+/// Nothing is decided then, so nobody has to sign which state they go on from: each start computes the
+/// first one anew, and what was voted for before binds nobody to another.
+#[test]
+fn servers_that_parted_before_the_first_turn_go_on_once_they_begin_with_one_state() {
+    for seed in 0..8 {
+        let mut cluster = Cluster::new(4, seed);
+        cluster.delay_us = (1_000, 5_000);
+        let right = cluster.servers[0].base.clone();
+        let wrong = Root(Digest::of("another", b"state"));
+        for at in [2, 3] {
+            cluster.servers[at].base = Base { roots: [wrong; 2], ..right.clone() };
+        }
+        cluster.start_all();
+        cluster.run_for(10_000);
+        let voted =
+            |at: usize| !cluster.servers[at].log.is_empty() && cluster.servers[at].told.is_empty();
+        assert!((0..4).all(voted), "seed {seed}: two against two decide nothing");
+
+        for at in 0..4 {
+            cluster.crash(at, 1_000);
+            cluster.servers[at].base = right.clone();
+        }
+        cluster.start_all();
+        cluster.run_to(10, 10_000);
+        assert_eq!(cluster.faults, [""; 0], "seed {seed}");
     }
 }
 

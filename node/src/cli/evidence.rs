@@ -121,7 +121,7 @@ fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
     let dir = only_directory(&args.dir)?;
     let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
     console.note(&format!("reading {}", dir.display()));
-    let found = search(&dir, &genesis)?;
+    let found = search(&dir, &genesis, console)?;
     for (evidence, holds) in found.evidence.iter().zip(found.check()?) {
         console.show(&Lie::of(evidence, holds))?;
     }

@@ -8,8 +8,8 @@ use std::{
 
 use metatopia_consensus::Record;
 use metatopia_protocol::Link;
-use metatopia_replica::{decode_snapshot, keeper::AGREEMENT};
-use metatopia_store::{newest_snapshot, scan};
+use metatopia_replica::keeper::{AGREEMENT, newest_state};
+use metatopia_store::scan;
 use metatopia_types::{
     Act, Certificate, Evidence, Header, HeaderId, Height, Proposal, PublicKey, Round, Signed, Turn,
     ValidatorSet, ValidatorsId, Vote, VoteKind, wire,
@@ -17,7 +17,7 @@ use metatopia_types::{
 
 use super::file::EvidenceFile;
 use crate::{
-    cli::{bisect::tools, failure::Failure, log::server::read_genesis},
+    cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
     disk::DataDirectory,
 };
 
@@ -26,7 +26,11 @@ use crate::{
 const HEIGHTS_KEPT: u64 = 8;
 
 /// Everything in a data directory that somebody needs who is to believe that a server lied.
-pub(super) fn search(dir: &Path, genesis: &Path) -> Result<EvidenceFile, Failure> {
+pub(super) fn search(
+    dir: &Path,
+    genesis: &Path,
+    console: Console,
+) -> Result<EvidenceFile, Failure> {
     let wrong = |what: String| Failure::unverified(format!("{}: {what}", dir.display()));
     let sim = read_genesis(genesis)?.id();
     let encoded = fs::read(genesis).map_err(|error| Failure::failed(error.to_string()))?;
@@ -34,8 +38,11 @@ pub(super) fn search(dir: &Path, genesis: &Path) -> Result<EvidenceFile, Failure
     let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
     let mut seen = Seen::default();
     // A log that was shortened does not hold the changes before; its snapshots do.
-    let newest = newest_snapshot(&disk).map_err(|error| wrong(error.to_string()))?.snapshot;
-    if let Some((base, _)) = newest.and_then(|found| decode_snapshot(&found.bytes, &tools()).ok()) {
+    let (state, passed_over) = newest_state(&disk, &tools());
+    for why in passed_over {
+        console.warn(&format!("snapshot passed over: {why}"));
+    }
+    if let Some((base, _)) = state {
         for link in base.links {
             if let Ok(next) = ValidatorSet::new(link.next, |_| true) {
                 let (header, certificate) = (link.header, link.certificate);

@@ -1,14 +1,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_consensus::Record;
+use metatopia_consensus::{Base, Link, Record};
+use metatopia_replica::encode_snapshot;
 use metatopia_scenarios::plaza;
 use metatopia_sim::Genesis;
+use metatopia_store::{Snapshot, put_snapshot};
 use metatopia_types::{
-    Contact, Digest, HeaderId, Height, Proposal, Round, Sign as _, Signed, SigningKey, SimId, Vote,
-    VoteKind,
+    Contact, Digest, HeaderId, Height, Proposal, Root, Round, Sign as _, Signed, SigningKey, SimId,
+    Vote, VoteKind,
 };
 
 use super::{file::EvidenceFileError, search::Seen, *};
+use crate::{
+    cli::log::fixture::{Kept, decided_records, steps},
+    disk::RealDisk,
+};
 
 fn key(index: u8) -> SigningKey {
     SigningKey::from_seed([200 + index; 32])
@@ -121,6 +127,38 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
     let nothing = EvidenceFile { evidence: Vec::new(), ..file };
     assert_eq!(exit(verify(&nothing.encode(), None)), unverified);
     fs::remove_dir_all(&dir).unwrap();
+}
+
+/// The changes were looked for in the newest snapshot that was whole, also if that was of another version.
+#[test]
+fn changes_that_only_an_older_snapshot_holds_are_found_behind_one_that_cannot_be_decoded() {
+    let kept = Kept::write("evidence-undecoded", &decided_records());
+    let steps = steps();
+    let step = &steps[steps.len() - 2];
+    let (turn, world) = (&step.turn, &step.world);
+    let height = turn.header.height;
+    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
+    let next = set(1).members().to_vec();
+    let link = Link { header: turn.header.clone(), certificate: step.certificate.clone(), next };
+    let base = Base {
+        height,
+        header: turn.id(),
+        time: turn.header.time,
+        roots: [world.root(); 2],
+        sets: [set(1), set(2), set(3)],
+        links: vec![link],
+        voice: true,
+    };
+    let older = Snapshot { height, root: world.root(), bytes: encode_snapshot(&base, world) };
+    let (root, bytes) = (Root::default(), b"a state of another version".to_vec());
+    let newest = Snapshot { height: height.plus(1), root, bytes };
+    let mut disk = RealDisk::open(&kept.dir).unwrap();
+    put_snapshot(&mut disk, &older).unwrap();
+    put_snapshot(&mut disk, &newest).unwrap();
+    drop(disk);
+    let found = search(&kept.dir, &kept.dir.join(GENESIS), Console::quiet()).unwrap();
+    let changed: Vec<Height> = found.links.iter().map(|link| link.header.height).collect();
+    assert_eq!(changed, [height]);
 }
 
 #[test]

@@ -75,8 +75,7 @@ pub(super) fn run(args: &ApplyArgs, console: Console) -> Result<(), Failure> {
     let signed = file::gather(args.files.iter().map(PathBuf::as_path))?;
     let mut stopped = Stopped::open(&args.data_dir, args.genesis.as_deref())?;
     of_this_sim(&signed.recovery, &stopped)?;
-    console.note(&format!("reading {}", stopped.dir.display()));
-    let notes = stopped.notes()?;
+    let notes = stopped.notes(console)?;
     if notes.taken.contains(&signed.recovery) {
         let Recovery { number, height, .. } = signed.recovery;
         console.warn(&format!("recovery {number} to turn {height} is in this log already"));

@@ -8,7 +8,7 @@ use metatopia_types::{Height, Recovery, Sign as _, SignedRecovery, SigningKey};
 
 use super::{
     Line, file,
-    stopped::{Notes, Stopped},
+    stopped::{Notes, Stopped, nothing_decided},
 };
 use crate::{
     cli::{arguments, console::Console, exit::Exit, failure::Failure, standing::Standing},
@@ -64,8 +64,7 @@ impl ServerArgs {
             let message = format!("{} is not the key of server {}", path.display(), stopped.server);
             return Err(Failure::usage(message));
         }
-        console.note(&format!("reading {}", stopped.dir.display()));
-        let notes = stopped.notes()?;
+        let notes = stopped.notes(console)?;
         Ok((stopped, notes, key))
     }
 }
@@ -75,6 +74,9 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     let archive = stopped.archive();
     let tip = archive.tip();
     let height = args.to.unwrap_or(tip);
+    if tip == Height(0) {
+        return Err(nothing_decided());
+    }
     if height == Height(0) || height > tip {
         let message = format!("the last decided turn is {tip}: there is no state to go on from");
         return Err(Failure::refused(message).hint("name a turn from 1 to that one by --to"));

@@ -6,16 +6,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metatopia_consensus::{Base, Record};
-use metatopia_replica::{decode_snapshot, payloads_after};
+use metatopia_consensus::Record;
+use metatopia_replica::{keeper::newest_state, payloads_after};
 use metatopia_sim::{ENGINE, Genesis};
-use metatopia_store::{Cause, Identity, Opened, Opening, Store, newest_snapshot, read_identity};
+use metatopia_store::{Cause, Identity, Opened, Opening, Store, read_identity};
 use metatopia_types::{HeaderId, Height, PublicKey, Recovery, Root, VoteKind, limits::ROOT_LAG};
 
 use crate::{
     cli::{
-        bisect::tools, failure::Failure, log::server::read_genesis, sources::only_directory,
-        standing::Archive, up::world::GENESIS,
+        bisect::tools, console::Console, failure::Failure, log::server::read_genesis,
+        sources::only_directory, standing::Archive, up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
 };
@@ -29,7 +29,7 @@ pub(super) struct Stopped {
     pub(super) store: Store<RealDisk>,
 }
 
-/// What a log says since a little before its newest snapshot.
+/// What a log says since a little before the newest state that can be used.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// Does the server sign?
@@ -89,16 +89,19 @@ impl Stopped {
         }
     }
 
-    /// Reads the log from a little before its newest snapshot on.
+    /// Reads the log from a little before the state on that a start would begin with.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn notes(&self) -> Result<Notes, Failure> {
+    pub(super) fn notes(&self, console: Console) -> Result<Notes, Failure> {
+        console.note(&format!("reading {}", self.dir.display()));
         let wrong = |why: String| Failure::unverified(format!("{}: {why}", self.dir.display()));
         let (index, disk) = (self.store.index(), self.store.disk());
-        let newest = newest_snapshot(disk).map_err(|error| wrong(error.to_string()))?.snapshot;
-        let start = newest.and_then(|found| decode_snapshot(&found.bytes, &tools()).ok());
-        let base: Option<Base> = start.map(|(base, _)| base);
+        let (state, passed_over) = newest_state(disk, &tools());
+        for why in passed_over {
+            console.warn(&format!("snapshot passed over: {why}"));
+        }
+        let base = state.map(|(base, _)| base);
         let from = base.as_ref().map(|base| base.height.plus(1)).unwrap_or_default();
         let mut notes = Notes { voice: base.is_some_and(|base| base.voice), ..Notes::default() };
         for payload in payloads_after(index, disk, from).map_err(|e| wrong(e.to_string()))? {
@@ -109,6 +112,16 @@ impl Stopped {
         }
         Ok(notes)
     }
+}
+
+/// Why nobody recovers the state before the first turn.
+pub(super) fn nothing_decided() -> Failure {
+    let message = "before the first turn there is nothing to recover: every server computes that \
+        state anew when it starts";
+    Failure::refused(message).hint(
+        "start all of them again; if no turn is decided then either, `root` in `metatopia status` \
+         tells who differs: look at that one's genesis, program and memory",
+    )
 }
 
 impl Notes {
@@ -144,6 +157,9 @@ impl Notes {
     /// When it could contradict what is decided, or when it is an old one.
     pub(super) fn check(&self, recovery: &Recovery, tip: Height) -> Result<(), Failure> {
         let Recovery { height, header, number, .. } = recovery;
+        if *height == Height(0) {
+            return Err(nothing_decided());
+        }
         if tip >= height.plus(ROOT_LAG) {
             let message = format!("the root after turn {height} is certified by turn {tip}");
             return Err(Failure::refused(message).hint("there is nothing to recover"));

@@ -6,10 +6,11 @@ use metatopia_replica::encode_snapshot;
 use metatopia_sim::{World, flipped};
 use metatopia_store::{Snapshot, list_snapshots, put_snapshot};
 use metatopia_types::{
-    Height, PublicKey, Recovery, Root, Round, Sign as _, SignedRecovery, Turn, Vote, VoteKind,
+    HeaderId, Height, PublicKey, Recovery, Root, Round, Sign as _, SignedRecovery, Turn, Vote,
+    VoteKind,
 };
 
-use super::file;
+use super::{file, stopped::Stopped};
 use crate::{
     cli::{
         Cli, Exit, Failure,
@@ -45,12 +46,17 @@ impl Server {
         let noted = steps.iter().flat_map(|step| noted(step, step.world.root()));
         let records: Vec<Record> =
             [Record::Voice].into_iter().chain(noted).chain(more.iter().cloned()).collect();
-        let kept = Kept::write(&format!("recover-{name}"), &records);
+        Self::with(name, &records)
+    }
+
+    /// With nothing but these records in its log.
+    fn with(name: &str, records: &[Record]) -> Self {
+        let kept = Kept::write(&format!("recover-{name}"), records);
         let key = kept.dir.join("vote.key");
         let digits: String = server_key(0).secret().iter().map(|b| format!("{b:02x}")).collect();
         fs::write(&key, format!("metatopia-key-1 {digits}\n")).unwrap();
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
-        Self { kept, steps }
+        Self { kept, steps: steps() }
     }
 
     fn dir(&self) -> String {
@@ -87,12 +93,13 @@ impl Server {
         path.display().to_string()
     }
 
-    /// A snapshot of this world after the last turn, as a server with that world would keep it.
-    fn snapshot(&self, world: &World) -> Snapshot {
-        let own = &turn(&self.steps, self.tip()).turn;
+    /// A snapshot of this world after the turn of this height, as a server with that world would keep
+    /// it.
+    fn snapshot(&self, height: u64, world: &World) -> Snapshot {
+        let own = &turn(&self.steps, height).turn;
         let height = own.header.height;
         let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
-        let before = turn(&self.steps, self.tip() - 1).world.root();
+        let before = turn(&self.steps, height.0 - 1).world.root();
         let base = Base {
             height,
             header: own.id(),
@@ -126,7 +133,8 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     let right = turn(&server.steps, tip).world.clone();
     let tile = right.manifest().leaves.into_iter().find(|leaf| leaf.key.0.starts_with("tile/"));
     let wrong = flipped(&right, &tile.unwrap().key, &tools()).unwrap();
-    put_snapshot(&mut RealDisk::open(&server.kept.dir).unwrap(), &server.snapshot(&wrong)).unwrap();
+    put_snapshot(&mut RealDisk::open(&server.kept.dir).unwrap(), &server.snapshot(tip, &wrong))
+        .unwrap();
     let file = server.file("plaza.recovery", server.recovery(tip), &[1, 2]);
 
     let (code, why) = exit(command(&["sign", &file, "--data-dir", &dir]));
@@ -138,11 +146,11 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     let (code, why) = exit(command(&["apply", &file, "--data-dir", &dir]));
     assert!(code == Exit::Diverged && why.contains("--state"), "{why}");
     let state = server.path("a-peers-state");
-    fs::write(&state, server.snapshot(&wrong).to_file()).unwrap();
+    fs::write(&state, server.snapshot(tip, &wrong).to_file()).unwrap();
     let state = state.display().to_string();
     let (code, why) = exit(command(&["apply", &file, "--data-dir", &dir, "--state", &state]));
     assert_eq!(code, Exit::Unverified, "{why}");
-    fs::write(&state, server.snapshot(&right).to_file()).unwrap();
+    fs::write(&state, server.snapshot(tip, &right).to_file()).unwrap();
     command(&["apply", &file, "--data-dir", &dir, "--state", &state]).unwrap();
 
     assert_eq!(server.snapshots(), [(Height(tip), right.root())]);
@@ -209,6 +217,7 @@ fn what_is_certified_or_precommitted_is_not_recovered_to_anything_else() {
     assert!(at(tip - 2).1.contains("nothing to recover"));
     assert_eq!(at(tip + 1).0, Exit::Refused);
     assert_eq!(at(0).0, Exit::Refused);
+    assert!(at(0).1.contains("no state to go on from"), "{}", at(0).1);
 
     let mut other = server.recovery(tip);
     other.roots[0] = Root::default();
@@ -250,4 +259,48 @@ fn files_that_were_changed_and_foreign_ones_are_refused() {
     let file = server.file("whole.recovery", server.recovery(tip), &[1, 2, 3]);
     let (code, why) = exit(command(&["apply", &file, "--data-dir", &dir]));
     assert!(code == Exit::Refused && why.contains("stop the server first"), "{why}");
+}
+
+/// The newest snapshot was whole, and of another version: whether the server signs was read from no
+/// snapshot then, in place of the older one that a start goes back to.
+#[test]
+fn a_snapshot_that_cannot_be_decoded_is_passed_over_as_at_a_start() {
+    let noted: Vec<Record> =
+        steps().iter().flat_map(|step| noted(step, step.world.root())).collect();
+    // As of a pruned log: that the server signs is only in its snapshots.
+    let server = Server::with("undecoded", &noted);
+    let older = server.tip() - 1;
+    let older = server.snapshot(older, &turn(&server.steps, older).world);
+    let newest = Snapshot {
+        height: Height(server.tip()),
+        root: Root::default(),
+        bytes: b"a state of another version".to_vec(),
+    };
+    let mut disk = RealDisk::open(&server.kept.dir).unwrap();
+    put_snapshot(&mut disk, &older).unwrap();
+    put_snapshot(&mut disk, &newest).unwrap();
+    drop(disk);
+    let stopped = Stopped::open(&server.kept.dir, None).unwrap();
+    assert!(stopped.notes(Console::quiet()).unwrap().voice);
+}
+
+#[test]
+fn before_the_first_turn_nothing_is_recovered_and_it_is_said_what_to_do() {
+    let server = Server::with("first", &[Record::Voice]);
+    let (dir, out) = (server.dir(), server.path("own.recovery").display().to_string());
+    let (height, header) = (Height(0), HeaderId::default());
+    let none = Recovery { height, header, ..server.recovery(2) };
+    let none = server.file("none.recovery", none, &[1, 2, 3]);
+    let words: [&[&str]; 4] = [
+        &["propose", "--out", &out],
+        &["propose", "--to", "0", "--out", &out],
+        &["sign", &none, "--give-way"],
+        &["apply", &none],
+    ];
+    for words in words {
+        let words: Vec<&str> = words.iter().chain(&["--data-dir", &dir]).copied().collect();
+        let (code, why) = exit(command(&words));
+        assert_eq!(code, Exit::Refused, "{words:?}: {why}");
+        assert!(why.contains("before the first turn") && why.contains("start all"), "{why}");
+    }
 }
