@@ -165,8 +165,8 @@ impl Driver {
                     Some(Done::Synced(position)) => Input::Synced(position),
                     Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
                     Some(Done::Replaced(_) | Done::News(_)) => continue,
-                    Some(Done::Loaded { reader, decisions, oldest }) => {
-                        Input::Loaded { reader, decisions, oldest }
+                    Some(Done::Loaded { reader, decisions, oldest, next }) => {
+                        Input::Loaded { reader, decisions, oldest, next }
                     }
                 },
                 applied = self.applied.recv() => match applied {

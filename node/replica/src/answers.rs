@@ -90,8 +90,16 @@ impl Replica {
     }
 
     /// Decided turns came from the log for a question.
-    pub(crate) fn loaded(&mut self, load: u64, decisions: &[Decision], oldest: Height) {
+    pub(crate) fn loaded(
+        &mut self,
+        load: u64,
+        decisions: &[Decision],
+        (oldest, next): (Height, Option<Height>),
+    ) {
         if let Some((asker, question)) = self.loading.remove(&load) {
+            // Who wants turns in order, one after the other, goes on behind those that are missing.
+            let next = next.filter(|_| matches!(question, Question::Turns { .. }));
+            let oldest = next.unwrap_or(oldest);
             let pruned = self.missing(&question).is_some_and(|(from, _)| from < oldest);
             let answer = match pruned && decisions.is_empty() {
                 true => Answer::Pruned { oldest },

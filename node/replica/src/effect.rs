@@ -129,9 +129,10 @@ pub enum Input {
         reader: Reader,
         /// Ascending, without a gap, from the height asked for; fewer or none if the log lacks them.
         decisions: Vec<Decision>,
-        /// The oldest decided turn that the log holds: older ones were removed. Without decisions,
-        /// of those from the height on that was asked for.
+        /// The oldest decided turn that the log holds: older ones were removed.
         oldest: Height,
+        /// Without decisions: where the log goes on behind turns that are missing, if it does.
+        next: Option<Height>,
     },
     /// The log lacks these turns: told when it is opened, and whenever that changes; also after
     /// [`Effect::PutBack`], as it is then.

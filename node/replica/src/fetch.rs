@@ -209,7 +209,7 @@ impl Fetch {
                 self.rest(from, now + PAUSE);
                 Ok(())
             }
-            Answer::Unknown => self.unknown(now, from, asked.about),
+            Answer::Unknown | Answer::Pruned { .. } => self.unknown(now, from, asked.about),
             answer => self.take(now, from, asked.about, answer),
         };
         if let Err(why) = told {

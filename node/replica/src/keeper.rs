@@ -169,9 +169,9 @@ impl<D: Disk> Keeper<D> {
         for order in std::mem::take(&mut self.later) {
             match order {
                 Order::Load { reader, from, count } => {
-                    let decisions = self.load(from, count);
-                    let oldest = if decisions.is_empty() { self.next(from) } else { self.oldest };
-                    tell(Done::Loaded { reader, decisions, oldest });
+                    let (decisions, oldest) = (self.load(from, count), self.oldest);
+                    let next = decisions.is_empty().then(|| self.next(from)).flatten();
+                    tell(Done::Loaded { reader, decisions, oldest, next });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
                 Order::PutBack(turns) => self.put_back(&turns),
@@ -304,10 +304,10 @@ impl<D: Disk> Keeper<D> {
         found
     }
 
-    /// The oldest turn that is there, of those from here on if others are missing between.
-    fn next(&self, from: Height) -> Height {
+    /// Where the log goes on behind turns that are missing from here on.
+    fn next(&self, from: Height) -> Option<Height> {
         let there = Kept::of(&self.store).next_from(from).ok().flatten();
-        there.filter(|there| *there > from).unwrap_or_default().max(self.oldest)
+        there.filter(|there| *there > from).map(|there| there.max(self.oldest))
     }
 
     fn snapshot(&mut self, snapshot: &Snapshot) {

@@ -164,8 +164,8 @@ impl Replica {
             Input::Loaded { reader: Reader::Peer(to), decisions, .. } => {
                 self.agree(now, consensus::Input::Loaded { to, decisions });
             }
-            Input::Loaded { reader: Reader::Question(load), decisions, oldest } => {
-                self.loaded(load, &decisions, oldest);
+            Input::Loaded { reader: Reader::Question(load), decisions, oldest, next } => {
+                self.loaded(load, &decisions, (oldest, next));
             }
             Input::Loaded { reader: Reader::Mending, decisions, .. } => {
                 self.loaded_again(now, decisions)

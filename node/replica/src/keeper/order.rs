@@ -58,9 +58,10 @@ pub enum Done {
         reader: Reader,
         /// Ascending, without a gap.
         decisions: Vec<Decision>,
-        /// The oldest turn that is still there; if there are no decisions, of those from the one on
-        /// that was asked for.
+        /// The oldest turn that is still there.
         oldest: Height,
+        /// Without decisions: where the log goes on behind turns that are missing, if it does.
+        next: Option<Height>,
     },
     /// The log can be written, or not any more.
     Health(Health),

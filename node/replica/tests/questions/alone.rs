@@ -178,7 +178,7 @@ impl Alone {
                 Effect::Load { reader, from, count } => {
                     let decisions = find_decisions(self.log.clone(), from, count);
                     self.loaded += decisions.len();
-                    Input::Loaded { reader, decisions, oldest: Height(1) }
+                    Input::Loaded { reader, decisions, oldest: Height(1), next: None }
                 }
                 Effect::Snapshot { bytes, .. } => {
                     self.snapshot = Some(bytes);

@@ -175,6 +175,23 @@ fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
     }
 }
 
+/// Servers were called liars that had lost a turn which states the root, or had removed it (whole seed 11).
+#[test]
+fn a_provider_that_lost_a_turn_of_the_proof_is_no_liar() {
+    let mut server = world();
+    let mut fetch = begin();
+    (1..=2).for_each(|n| fetch.up(NOW, provider(n)));
+    let oldest = Height(3 * SNAPSHOT_TURNS);
+
+    let end = play(&mut fetch, |from, question| match question {
+        Question::Turn { .. } if from == provider(1) => Some(Answer::Pruned { oldest }),
+        question => Some(server.ask(question.clone())),
+    });
+
+    assert!(end.fetched.is_some());
+    assert!(end.dropped.is_empty(), "{:?}", end.dropped);
+}
+
 #[test]
 fn leaves_that_are_at_hand_are_not_asked_for() {
     let mut server = world();

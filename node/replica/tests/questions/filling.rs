@@ -37,6 +37,8 @@ struct Filler {
     unprovable: Vec<u64>,
     put: Vec<Vec<Decision>>,
     answers: BTreeMap<u64, Answer>,
+    /// Where its log goes on behind what it lacks.
+    next: Option<Height>,
     told: Vec<ServerMessage>,
 }
 
@@ -56,8 +58,9 @@ impl Filler {
         let replica = Replica::open(config, base, world, [], [], now).expect("a state");
         let (asked, dropped, put) = (Vec::new(), Vec::new(), Vec::new());
         let (answers, told) = (BTreeMap::new(), Vec::new());
-        let unprovable = Vec::new();
-        let mut filler = Self { replica, now, asked, dropped, unprovable, put, answers, told };
+        let (unprovable, next) = (Vec::new(), None);
+        let mut filler =
+            Self { replica, now, asked, dropped, unprovable, put, answers, next, told };
         for peer in peers() {
             filler.handle(Input::PeerUp(peer));
         }
@@ -101,7 +104,7 @@ impl Filler {
                 Effect::Load { reader: reader @ Reader::Question(_), from, .. } => {
                     let put = self.put.iter().flatten();
                     let decisions = put.filter(|turn| turn.height() == from).cloned().collect();
-                    Input::Loaded { reader, decisions, oldest: Height(1) }
+                    Input::Loaded { reader, decisions, oldest: Height(1), next: self.next }
                 }
                 Effect::PutBack(turns) => {
                     self.put.push(turns);
@@ -340,6 +343,20 @@ fn a_peer_that_lacks_turns_in_the_midst_gives_those_behind_them() {
         }
     });
     assert_eq!(heights(&turns), (30..=SNAPSHOT_TURNS).collect::<Vec<_>>());
+}
+
+#[test]
+fn who_wants_turns_in_order_is_told_where_they_go_on_and_who_wants_one_waits_for_it() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 5);
+    let mut filler = Filler::begin(&server, (1, SNAPSHOT_TURNS), None);
+    let oldest = Height(SNAPSHOT_TURNS);
+    filler.next = Some(oldest);
+    filler.handle(Input::Ask { token: 1, question: Question::Turns { from: Height(5) } });
+    filler.handle(Input::Ask { token: 2, question: Question::Turn { height: Height(5) } });
+    filler.carry(&mut |_, _| None);
+    assert_eq!(filler.answers.get(&1), Some(&Answer::Pruned { oldest }));
+    assert_eq!(filler.answers.get(&2), Some(&Answer::Unknown));
 }
 
 #[test]

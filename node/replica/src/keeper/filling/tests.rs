@@ -212,17 +212,17 @@ fn of_very_many_gaps_all_turns_are_counted_and_the_newest_are_named() {
 #[test]
 fn who_asks_for_turns_that_are_missing_is_told_where_the_log_goes_on() {
     let mut keeper = away_often(2);
-    let oldest = |keeper: &mut Keeper<MemoryDisk>, from| {
+    let next = |keeper: &mut Keeper<MemoryDisk>, from| {
         let said = work(keeper, [ask(from)]);
         said.iter().find_map(|done| match done {
-            Done::Loaded { oldest, .. } => Some(oldest.0),
+            Done::Loaded { next, .. } => next.map(|next| next.0),
             _ => None,
         })
     };
-    assert_eq!(oldest(&mut keeper, 50), Some(101));
-    assert_eq!(oldest(&mut keeper, 111), Some(201));
-    assert_eq!(oldest(&mut keeper, 5), Some(1), "it has that one");
-    assert_eq!(oldest(&mut keeper, 300), Some(1), "nothing comes after it");
+    assert_eq!(next(&mut keeper, 50), Some(101));
+    assert_eq!(next(&mut keeper, 111), Some(201));
+    assert_eq!(next(&mut keeper, 5), None, "it has that one");
+    assert_eq!(next(&mut keeper, 300), None, "nothing comes after it");
     work(&mut keeper, [put(80, 100)]);
-    assert_eq!(oldest(&mut keeper, 50), Some(80));
+    assert_eq!(next(&mut keeper, 50), Some(80));
 }

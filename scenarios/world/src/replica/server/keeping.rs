@@ -63,10 +63,10 @@ impl Server {
             // What the ended replica asked for concerns the next one not.
             Done::Synced(_) | Done::Loaded { .. } if self.replacement.is_some() => {}
             Done::Synced(position) => self.replica_gets(now, Event::Synced(position)),
-            Done::Loaded { reader, decisions, oldest } => {
+            Done::Loaded { reader, decisions, oldest, next } => {
                 let count = decisions.len();
                 self.tell(Report::Loaded { reader, count });
-                self.replica_gets(now, Event::Loaded { reader, decisions, oldest });
+                self.replica_gets(now, Event::Loaded { reader, decisions, oldest, next });
             }
             Done::Health(health) => {
                 self.health.clone_from(&health);
