@@ -25,6 +25,33 @@ pub struct Oversize {
     pub max: usize,
 }
 
+/// Why a frame was not queued for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// It is not there, or its session is being closed.
+    #[error("it is not connected")]
+    Gone,
+    /// Too much waits for it already. Its session ends now.
+    #[error("it is too slow")]
+    TooSlow,
+    /// Empty, or above the limit; the session goes on without it.
+    #[error("frame of {bytes} bytes, where 1 to {max} are possible")]
+    Size {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        max: usize,
+    },
+}
+
+/// May a frame of so many bytes be sent where at most `max` are possible?
+///
+/// # Errors
+/// When it is empty, or longer.
+pub const fn check_size(bytes: usize, max: usize) -> Result<(), SendError> {
+    if bytes == 0 || bytes > max { Err(SendError::Size { bytes, max }) } else { Ok(()) }
+}
+
 /// Appends `frame` with its header to `out`.
 ///
 /// # Panics

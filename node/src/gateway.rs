@@ -78,7 +78,7 @@ use self::{
 use crate::{
     bind::BindError,
     certificates::Certificates,
-    framing::Oversize,
+    framing::{Oversize, SendError},
     http::Allowed,
     metrics::{Counter, Gauge, Metrics},
 };
@@ -260,25 +260,6 @@ pub enum Sent {
     /// Too much waits for all clients together, and much of it for this one: the latest frame is
     /// dropped, and an older one with it.
     Dropped,
-}
-
-/// Why a frame was not accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// The client is not there, or is being closed.
-    #[error("no such client")]
-    Gone,
-    /// Too many reliable frames wait. The client is closed now.
-    #[error("the client is too slow")]
-    TooSlow,
-    /// Empty, or above the limit; the session goes on without it.
-    #[error("frame of {bytes} bytes, where 1 to {max} are possible")]
-    Size {
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        max: usize,
-    },
 }
 
 /// Why the gateway could not be started.

@@ -59,7 +59,11 @@ use libp2p::{Multiaddr, PeerId, identity::Keypair};
 use tokio::sync::mpsc;
 
 use self::{frame::Session, outbox::Outbox, swarm::Order};
-use crate::{bind::BindError, framing::Oversize, metrics::Metrics};
+use crate::{
+    bind::BindError,
+    framing::{Oversize, SendError},
+    metrics::Metrics,
+};
 
 mod events;
 mod frame;
@@ -124,25 +128,6 @@ pub enum LaneEvent {
         peer: PeerId,
         /// Why.
         end: LaneEnd,
-    },
-}
-
-/// Why a frame was not queued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// No session with this peer is up.
-    #[error("no session with this peer")]
-    Down,
-    /// The queue is full. The session ends now.
-    #[error("the peer is too slow")]
-    TooSlow,
-    /// Empty, or above the limit; the session goes on without it.
-    #[error("frame of {bytes} bytes, where 1 to {max} are possible")]
-    Size {
-        /// Its size.
-        bytes: usize,
-        /// The limit.
-        max: usize,
     },
 }
 
@@ -236,7 +221,7 @@ impl LanesHandle {
         let size = bytes.len() as u64;
         let outbox = match self.up.lock().get(&peer) {
             Some((_, outbox)) => outbox.clone(),
-            None => return Err(SendError::Down),
+            None => return Err(SendError::Gone),
         };
         outbox.push(bytes)?;
         self.metrics.lane_frames_sent_total.one();

@@ -1,5 +1,7 @@
 //! Switches that break one rule each.
 
+use std::borrow::Cow;
+
 use metatopia_types::{Header, PublicKey, Round};
 
 /// What is broken in a world. A node has no way to say so; with the feature `controls` the simulated
@@ -25,11 +27,14 @@ pub struct Controls {
 
 impl Controls {
     /// The header by which a turn is closed: it says who built the turn, and who did not.
-    pub(crate) fn closing(&self, header: &Header) -> Header {
+    pub(crate) fn closing<'a>(&self, header: &'a Header) -> Cow<'a, Header> {
         match self.certified_in.filter(|round| *round != header.round) {
             // Whoever leads that round is taken for the builder.
-            Some(round) => Header { round, proposer: PublicKey::default(), ..header.clone() },
-            None => header.clone(),
+            Some(round) => {
+                let proposer = PublicKey::default();
+                Cow::Owned(Header { round, proposer, ..header.clone() })
+            }
+            None => Cow::Borrowed(header),
         }
     }
 }

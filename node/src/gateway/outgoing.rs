@@ -14,6 +14,7 @@ use bytes::Bytes;
 use tokio::{sync::Notify, time::sleep};
 
 use super::{CloseCode, Delivery, GatewayLimits, SendError, Sent};
+use crate::framing::check_size;
 
 /// What holding one frame costs beside its bytes.
 const FRAME_OVERHEAD_BYTES: usize = 64;
@@ -101,10 +102,7 @@ impl Outgoing {
 
     /// Queues a frame; never waits.
     pub(super) fn push(&self, delivery: Delivery, frame: Bytes) -> Result<Sent, SendError> {
-        let (bytes, max) = (frame.len(), self.limits.frame_out_bytes_max);
-        if bytes == 0 || bytes > max {
-            return Err(SendError::Size { bytes, max });
-        }
+        check_size(frame.len(), self.limits.frame_out_bytes_max)?;
         let mut state = self.lock();
         if state.ending.is_some() {
             return Err(SendError::Gone);

@@ -59,13 +59,10 @@ impl Outbox {
 
     /// Queues a frame; never waits.
     pub(super) fn push(&self, frame: Bytes) -> Result<(), SendError> {
-        let (bytes, max) = (frame.len(), self.frame_bytes_max);
-        if bytes == 0 || bytes > max {
-            return Err(SendError::Size { bytes, max });
-        }
+        framing::check_size(frame.len(), self.frame_bytes_max)?;
         let mut state = self.lock();
         if state.over {
-            return Err(SendError::Down);
+            return Err(SendError::Gone);
         }
         let held = state.held + cost(&frame);
         if held > self.bytes_max {

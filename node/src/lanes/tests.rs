@@ -145,7 +145,7 @@ async fn two_servers_that_dial_each_other_keep_one_session() {
 async fn frames_for_a_peer_that_is_not_up_are_refused() {
     let a = Server::new(1, Config::default()).await;
     a.handle.allow(id(2), vec![]).await;
-    assert_eq!(a.handle.send(id(2), "hello".into()), Err(SendError::Down));
+    assert_eq!(a.handle.send(id(2), "hello".into()), Err(SendError::Gone));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn a_peer_taken_off_the_list_goes_down_and_can_come_back() {
     a.handle.disallow(id(2)).await;
     assert!(matches!(a.next().await, LaneEvent::PeerDown { peer, .. } if peer == id(2)));
     assert!(matches!(b.next().await, LaneEvent::PeerDown { peer, .. } if peer == id(1)));
-    assert_eq!(a.handle.send(id(2), "hello".into()), Err(SendError::Down));
+    assert_eq!(a.handle.send(id(2), "hello".into()), Err(SendError::Gone));
 
     a.handle.allow(id(2), b.here()).await;
     a.until_up(id(2)).await;
@@ -232,7 +232,7 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
 
     assert_eq!(too_slow, SendError::TooSlow);
     assert!(sent < 64 * 1024 * 1024, "{sent} bytes are held for one peer");
-    assert_eq!(a.handle.send(id(2), bytes), Err(SendError::Down));
+    assert_eq!(a.handle.send(id(2), bytes), Err(SendError::Gone));
     let down = a.until(|event| matches!(event, LaneEvent::PeerDown { .. })).await;
     assert_eq!(down, LaneEvent::PeerDown { peer: id(2), end: LaneEnd::TooSlow });
     c.handle.send(id(1), "fine".into()).unwrap();

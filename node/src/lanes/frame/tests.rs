@@ -87,7 +87,7 @@ async fn a_full_queue_ends_the_session_and_refuses_what_follows() {
     let queued = (0..1_000).take_while(|_| a.outbox.push(frame.clone()).is_ok()).count();
 
     assert_eq!(queued, 100);
-    assert_eq!(a.outbox.push(frame), Err(SendError::Down));
+    assert_eq!(a.outbox.push(frame), Err(SendError::Gone));
     assert_eq!(a.pump.await.unwrap(), LaneEnd::TooSlow);
 }
 
