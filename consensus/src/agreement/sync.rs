@@ -91,7 +91,8 @@ impl Agreement {
     /// A peer votes at a height that is decided. If that was long ago it is stuck: its vote is a
     /// call for help.
     pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &Moment<'_>) {
-        if self.muted || self.controls.no_help || height.plus(1) >= self.height() {
+        let normal = height.plus(1) >= self.height() && !self.left_with(height);
+        if self.muted || self.controls.no_help || normal {
             return;
         }
         let Some(decision) = self.past.decision(height).cloned() else {
@@ -103,6 +104,13 @@ impl Agreement {
             let message = Message::Decision((*decision).clone());
             self.outbox.answer(peer, message, Bond::Signed);
         }
+    }
+
+    /// Was this the last height that we voted at, and does the next one last? Then nobody learns
+    /// from our votes that it is decided, and perhaps it was with our precommit alone.
+    fn left_with(&self, height: Height) -> bool {
+        let voted = self.past.set(height).is_some_and(|set| set.get(&self.me).is_some());
+        voted && self.ballot.looked && !self.signs_here()
     }
 
     /// A peer asks for decisions.

@@ -51,6 +51,28 @@ fn sets_change_completely_while_the_world_goes_on() {
     }
 }
 
+/// Of five servers one is away and one leaves, and its last precommit, without which there is no
+/// quorum, reaches nobody: it alone has decided, said nothing more, and the others stood still.
+#[test]
+fn who_leaves_with_the_last_decision_gives_it_to_who_still_votes_there() {
+    let mut cluster = Cluster::new(5, 1);
+    cluster.delay_us = (1_000, 3_000);
+    cluster.cut.insert(4);
+    let leaves = Height(12);
+    cluster.sets.insert(leaves, set([0, 2, 3, 4]));
+    cluster.block = |_, message| {
+        matches!(message, Message::Vote(vote) if vote.message.voter == key(1)
+            && vote.message.kind == VoteKind::Precommit
+            && vote.message.height == Height(11))
+    };
+    cluster.start_all();
+
+    cluster.run_for(4_000);
+
+    let tips: Vec<Height> = (0..4).map(|at| tip(&cluster, at)).collect();
+    assert!(tips.iter().all(|tip| *tip > leaves), "{tips:?}");
+}
+
 #[test]
 fn a_follower_follows_and_says_nothing() {
     let mut cluster = Cluster::new(4, 1);

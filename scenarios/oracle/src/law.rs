@@ -83,6 +83,8 @@ laws! {
     Slander => "evidence-proves",
     /// Who signs two things before the eyes of honest servers is accused.
     Impunity => "liars-are-accused",
+    /// Nobody is let in by an invite that is none, or no more, and who has one is told why.
+    Invite => "bad-invites-let-nobody-in",
     /// The world goes on when nothing is wrong any more.
     Stuck => "progress",
     /// After the faults a new turn comes within `f + 1` time-outs of proposers.

@@ -23,6 +23,10 @@ const FAULTS_KEPT: usize = 40;
 /// time is not enough, for a height may be over when the second word comes.
 const LIES_SHOWN: u64 = 100;
 
+/// The same for what honest servers read, of heights that they had not decided, from a server that
+/// runs twice: fewer are enough, for nothing of it was lost on the way.
+const CONTRADICTIONS_HEARD: u64 = 3;
+
 /// How far ahead of a clock a turn may be that its server votes for, in milliseconds.
 pub(crate) const AHEAD_MS: u64 = 500;
 
@@ -66,6 +70,10 @@ pub struct Oracle {
     evidence: BTreeMap<PublicKey, u64>,
     /// How often a liar said two things in one place to one honest server.
     shown: BTreeMap<PublicKey, u64>,
+    /// What a server heard from those who run twice, about heights that it had not decided.
+    heard: BTreeMap<(usize, Slot), Option<HeaderId>>,
+    /// How often one server heard both of them say different things in one place.
+    contradicted: BTreeMap<PublicKey, u64>,
 }
 
 impl Oracle {
@@ -99,6 +107,8 @@ impl Oracle {
             muted: BTreeSet::new(),
             evidence: BTreeMap::new(),
             shown: BTreeMap::new(),
+            heard: BTreeMap::new(),
+            contradicted: BTreeMap::new(),
             founding,
         }
     }
@@ -221,6 +231,7 @@ impl Oracle {
     /// A process died, before its disk changes.
     pub fn saw_death(&mut self, seat: usize, disk: &dyn Disk) {
         self.muted.remove(&seat);
+        self.heard.retain(|(by, _), _| *by != seat);
         self.journals[seat].note_death(disk);
     }
 
@@ -304,17 +315,29 @@ impl Oracle {
     pub fn saw_lies(&mut self, liar: PublicKey, frames: &[Message]) {
         let mut said = BTreeMap::new();
         for frame in frames {
-            let (slot, header) = match frame {
-                Message::Vote(vote) => (Slot::vote(&vote.message), vote.message.header),
-                Message::Proposal(proposal) => {
-                    (Slot::proposal(&proposal.message), Some(proposal.message.header))
-                }
-                _ => continue,
-            };
+            let Some((slot, header)) = Slot::of(frame) else { continue };
             if said.insert(slot, header).is_some_and(|before| before != header) {
                 *self.shown.entry(liar).or_default() += 1;
             }
         }
+    }
+
+    /// An honest server hears this from somebody who runs twice, and passes it on to agreement.
+    pub fn saw_heard(&mut self, seat: usize, word: &Message) {
+        let Some((slot, header)) = Slot::of(word) else { return };
+        if self.journals[seat].held(slot.height) {
+            return;
+        }
+        let first = *self.heard.entry((seat, slot)).or_insert(header);
+        if first != header {
+            *self.contradicted.entry(slot.name).or_default() += 1;
+        }
+    }
+
+    /// How often one honest server heard two things in one place from who runs twice.
+    #[must_use]
+    pub const fn contradicted(&self) -> &BTreeMap<PublicKey, u64> {
+        &self.contradicted
     }
 
     pub(crate) fn honest_seat(&self, name: &PublicKey) -> Option<usize> {
@@ -353,8 +376,11 @@ impl Oracle {
                 self.blame(Some(*seat), Law::Lane, || what);
             }
         }
-        for (liar, times) in self.shown.clone() {
-            if times >= LIES_SHOWN && !self.evidence.contains_key(&liar) {
+        let shown = self.shown.clone().into_iter().map(|(liar, times)| (liar, times, LIES_SHOWN));
+        let heard = self.contradicted.clone().into_iter();
+        let heard = heard.map(|(liar, times)| (liar, times, CONTRADICTIONS_HEARD));
+        for (liar, times, enough) in shown.chain(heard) {
+            if times >= enough && !self.evidence.contains_key(&liar) {
                 let what = || format!("{liar:?} spoke twice {times} times, and nobody shows it");
                 self.blame(None, Law::Impunity, what);
             }

@@ -3,19 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use metatopia_types::{Height, Proposal, PublicKey, Round, Signature, Vote, VoteKind};
+use metatopia_consensus::Message;
+use metatopia_types::{HeaderId, Height, Proposal, PublicKey, Round, Signature, Vote, VoteKind};
 
 /// A place where a server may sign one thing: votes of two kinds, and proposals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot {
-    name: PublicKey,
-    height: Height,
+    pub(crate) name: PublicKey,
+    pub(crate) height: Height,
     round: Round,
     /// None for a proposal.
     kind: Option<VoteKind>,
 }
 
 impl Slot {
+    /// Where something is signed, and for which turn, if it is a vote or a proposal.
+    pub(crate) fn of(message: &Message) -> Option<(Self, Option<HeaderId>)> {
+        match message {
+            Message::Vote(vote) => Some((Self::vote(&vote.message), vote.message.header)),
+            Message::Proposal(proposal) => {
+                Some((Self::proposal(&proposal.message), Some(proposal.message.header)))
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn vote(vote: &Vote) -> Self {
         let kind = Some(vote.kind);
         Self { name: vote.voter, height: vote.height, round: vote.round, kind }

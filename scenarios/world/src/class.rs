@@ -99,12 +99,16 @@ classes! {
     VoidTurns => "void-turns",
     /// Two copies of one server run at once.
     Twin => "twin",
+    /// Somebody copies the disk of a server to a second machine, and both run.
+    CopiedDisk => "copied-disk",
     /// A member is added or removed.
     SetChange => "set-change",
     /// A server starts from a state that others prove.
     Joiner => "joiner",
     /// A node without a seat comes by an invite, and follows.
     Invited => "invited",
+    /// Somebody comes by an invite that is none, or no more, and is refused.
+    BadInvite => "bad-invite",
     /// A bit of one server's state turns in its memory.
     MemoryFlip => "memory-flip",
     /// A script that never ends is stopped.
@@ -136,13 +140,15 @@ pub enum Level {
 
 impl Level {
     /// Classes that cannot happen at this level. Agreement has no scripts, no clients, no invites, and
-    /// no state whose bits could turn.
+    /// no state whose bits could turn; its twins begin with empty disks.
     #[must_use]
     pub const fn without(self) -> &'static [Class] {
         match self {
             Self::Agreement => &[
                 Class::BadSnapshot,
+                Class::CopiedDisk,
                 Class::Invited,
+                Class::BadInvite,
                 Class::MemoryFlip,
                 Class::EndlessScript,
                 Class::FloodingScript,
@@ -177,7 +183,11 @@ impl Class {
         Self::TimeLiar,
         Self::VoidTurns,
         Self::Twin,
+        Self::CopiedDisk,
     ];
+
+    /// Classes of servers that run twice.
+    pub const TWINS: &[Self] = &[Self::Twin, Self::CopiedDisk];
 
     /// Classes of what befalls a disk behind its server's back.
     pub const DAMAGES: &[Self] =

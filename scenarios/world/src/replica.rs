@@ -8,6 +8,7 @@
 //! stored and told, and in the end reads every log and plays it again.
 
 mod account;
+mod bad_invite;
 mod files;
 mod gateway;
 mod lanes;
@@ -25,6 +26,7 @@ mod stranger;
 mod swarm;
 
 pub use account::Account;
+pub use bad_invite::BadInvite;
 pub use files::SEGMENT_BYTES;
 pub use gateway::{HELD_BYTES_MAX, Hangup, WINDOW_BYTES};
 pub use lanes::{Frame, Stream};

@@ -9,6 +9,7 @@ use crate::class::{Class, Level};
 use crate::cluster::Order;
 use crate::conditions::Conditions;
 use crate::crash::Tail;
+use crate::replica::BadInvite;
 
 /// An hour in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
@@ -29,6 +30,10 @@ pub enum Moment {
     Remove(usize),
     /// A client that does not behave comes to a server.
     Intrude(Class, usize),
+    /// Somebody comes to a server with an invite that lets nobody in.
+    BadInvite(BadInvite, usize),
+    /// Somebody copies the disk of a server to the machine in this seat, and starts that too.
+    CopyDisk(usize),
 }
 
 /// In one of so many worlds of whole servers one of them runs twice.
@@ -39,7 +44,8 @@ fn classes(level: Level, number: u64, founders: usize) -> BTreeSet<Class> {
     let drawn = |class: &Class| Dice::new(number, class.name()).below(3) != 0;
     let (liars, mut on): (Vec<Class>, BTreeSet<Class>) = {
         let whole = level == Level::Whole;
-        let all = level.classes().filter(|class| !(whole && *class == Class::Twin)).filter(drawn);
+        let once = |class: &Class| !(whole && Class::TWINS.contains(class));
+        let all = level.classes().filter(once).filter(drawn);
         let (liars, others): (Vec<_>, Vec<_>) = all.partition(|c| Class::LIARS.contains(c));
         (liars, others.into_iter().collect())
     };
@@ -56,7 +62,8 @@ fn classes(level: Level, number: u64, founders: usize) -> BTreeSet<Class> {
 }
 
 /// Whole servers that run twice came later than other liars. They throw dice of their own, and take
-/// the place of one liar if the world bears no more: so all other worlds are what they were.
+/// the place of one liar if the world bears no more: so all other worlds are what they were. Half of
+/// them run twice from the start, the others from when somebody copied a disk.
 fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
     let mut dice = Dice::new(number, Class::Twin.name());
     if most == 0 || dice.below(TWINS_EVERY) != 0 {
@@ -66,7 +73,7 @@ fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
     if liars.len() >= most {
         on.remove(&dice.pick(&liars));
     }
-    on.insert(Class::Twin);
+    on.insert(dice.pick(Class::TWINS));
 }
 
 /// A plan in the making. Each class throws dice of its own: without one, the others stay the same.

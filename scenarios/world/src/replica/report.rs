@@ -1,5 +1,6 @@
 //! What a server is asked, and what it tells the outside.
 
+use metatopia_consensus::Message;
 use metatopia_protocol::{Answer, Question};
 use metatopia_replica::keeper::{Health, News};
 use metatopia_replica::{ClientId, Guests, Reader, Report as Mended, Stage};
@@ -96,6 +97,8 @@ pub enum Report {
     },
     /// A server signed two things at once.
     Exposed(PublicKey),
+    /// Somebody who runs twice says this.
+    Heard(Box<Message>),
     /// How its log stands with its disk.
     Disk(Health),
     /// Something else about the disk.

@@ -11,7 +11,9 @@ use std::time::Duration;
 use metatopia_consensus::{Base, Decision, Position};
 use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
 use metatopia_replica::keeper::{Health, Keeper, Order};
-use metatopia_replica::{ClientId, Effect as Wish, Guests, Input as Event, Replica, Status};
+use metatopia_replica::{
+    ClientId, Effect as Wish, Guests, Input as Event, PeerMessage, Replica, Status,
+};
 use metatopia_sim::{Applied, World, flipped};
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
@@ -414,6 +416,11 @@ impl Server {
                 let heard = self.health != Health::Swamped;
                 for bytes in arrival.read.into_iter().filter(|_| heard) {
                     let frame = bytes.to_vec();
+                    if self.setting.runs_twice(&from)
+                        && let Ok(PeerMessage::Agreement(word)) = PeerMessage::decode(&frame)
+                    {
+                        self.tell(Report::Heard(Box::new(word)));
+                    }
                     self.replica_gets(now, Event::PeerFrame { from, frame });
                 }
                 if let Some(frame) = arrival.answer {

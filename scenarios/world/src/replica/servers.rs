@@ -207,6 +207,17 @@ impl Servers {
         self.replaced.push((at, seat, height));
     }
 
+    /// The disk of a server was copied to the seat of its second machine, with all that lies there:
+    /// the mark that its key is in use, and whom it let in.
+    pub(crate) fn copied(&mut self, original: usize, copy: usize) {
+        if self.used.contains(&original) {
+            self.used.insert(copy);
+        }
+        if let Some(guests) = self.guests.get(&original).cloned() {
+            self.guests.insert(copy, guests);
+        }
+    }
+
     /// A segment of a server's log is gone.
     fn gave_up(&mut self, seat: usize, segment: u64, disk: &MemoryDisk) {
         self.given_up += 1;
@@ -293,7 +304,8 @@ impl Cluster for Servers {
         if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
             self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
         }
-        if self.setting.copies.iter().any(|(copy, _)| *copy == scene.seat) {
+        let twin = self.setting.copies.iter().any(|(copy, _)| *copy == scene.seat);
+        if twin && !self.setting.copied_later.contains(&scene.seat) {
             self.fired.note(Class::Twin);
         }
         let Some(villain) = self.villains.get_mut(&scene.seat) else {
@@ -339,6 +351,8 @@ impl Cluster for Servers {
             Report::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
             Report::Loaded { count, .. } => self.loaded.1 += count,
             Report::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
+            Report::Heard(word) if self.is_honest(seat) => self.oracle.laws.saw_heard(seat, &word),
+            Report::Heard(_) => {}
             Report::Guests(guests) => {
                 self.guests.insert(seat, guests.encode());
             }

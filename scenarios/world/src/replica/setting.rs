@@ -58,6 +58,8 @@ pub struct Setting {
     pub keys: Vec<Arc<dyn Sign>>,
     /// Seats whose server has the key of another one, which runs besides.
     pub copies: Vec<(usize, usize)>,
+    /// Those of them that somebody starts later, from what is on the disk of the other one.
+    pub copied_later: BTreeSet<usize>,
     /// So many of the first seats vote at genesis.
     pub founders: usize,
     /// Turns between snapshots.
@@ -103,6 +105,7 @@ impl std::fmt::Debug for Setting {
             .field("behind_turns", &self.behind_turns)
             .field("flips", &self.flips)
             .field("copies", &self.copies)
+            .field("copied_later", &self.copied_later)
             .finish_non_exhaustive()
     }
 }
@@ -128,6 +131,7 @@ impl Setting {
             verifier,
             keys,
             copies: Vec::new(),
+            copied_later: BTreeSet::new(),
             founders,
             snapshot_turns: replica::SNAPSHOT_TURNS,
             behind_turns: BEHIND_TURNS,
@@ -171,6 +175,19 @@ impl Setting {
         self.keys.push(Arc::clone(&self.keys[original]));
         self.copies.push((seat, original));
         seat
+    }
+
+    /// The same for a process that somebody starts later, from what is then on the other's disk.
+    pub fn add_later_copy(&mut self, original: usize) -> usize {
+        let seat = self.add_copy(original);
+        self.copied_later.insert(seat);
+        seat
+    }
+
+    /// Does the server with this name run twice?
+    #[must_use]
+    pub fn runs_twice(&self, name: &PublicKey) -> bool {
+        self.copies.iter().any(|(copy, _)| self.name(*copy) == *name)
     }
 
     /// Seats of servers that may do what they want, and those of their copies.

@@ -113,7 +113,9 @@ impl Stage {
             world.plan(Duration::ZERO, Order::Start(seat));
         }
         for (copy, original) in &setting.copies {
-            world.plan(Duration::ZERO, Order::Start(*copy));
+            if !setting.copied_later.contains(copy) {
+                world.plan(Duration::ZERO, Order::Start(*copy));
+            }
             // To begin with nobody knows of it.
             (0..*copy).for_each(|seat| world.keep_apart(seat, *copy));
             debug_assert!(original < copy, "a copy of a server that is there");
@@ -165,6 +167,24 @@ impl Stage {
         self.world.plan(now, Order::Start(seat));
         self.run_until(now);
         harmed
+    }
+
+    /// Copies what would be left of the disk of a server if the power failed now to the second
+    /// machine of that server, in the seat `copy`, and starts that too.
+    pub fn copy_disk(&mut self, copy: usize) {
+        let of = self.setting.copies.iter().find(|(seat, _)| *seat == copy);
+        let Some((_, original)) = of.copied() else { return };
+        let mut disk = self.world.salvaged(original);
+        disk.forget_faults();
+        *self.world.disk_mut(copy) = disk;
+        self.world.cluster.copied(original, copy);
+        self.world.note_fault(Class::CopiedDisk);
+        let now = self.world.now();
+        self.world.plan(now, Order::Start(copy));
+        self.run_until(now);
+        if self.world.server(copy).is_none() {
+            self.blame(Law::Restored, format!("a copy of the disk of {original} starts no server"));
+        }
     }
 
     /// Starts a second server from what would be left of the disk of `seat` if the power failed now,
@@ -231,6 +251,15 @@ impl Stage {
     pub fn introduce(&mut self, stranger: usize, key: &dyn metatopia_types::Sign) {
         if let Some(hello) = self.strangers[stranger].hello(key) {
             self.send(stranger, hello);
+        }
+    }
+
+    /// A stranger hangs up.
+    pub fn hang_up(&mut self, stranger: usize) {
+        if let Some(client) = self.line_of(Who::Stranger(stranger))
+            && let Some(line) = self.lines.remove(&client)
+        {
+            self.request(line.seat, Request::Down(client));
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod calm;
 mod fair;
+mod impostor;
 mod intruder;
 mod plan;
 mod run;

@@ -136,6 +136,38 @@ fn two_processes_of_one_server_contradict_each_other_and_are_accused() {
 }
 
 #[test]
+fn a_server_that_runs_again_from_a_copy_of_its_disk_contradicts_itself_and_is_accused() {
+    let mut setting = Setting::plaza(Scheme::StandIn, 6);
+    let (original, name) = (3, setting.name(3));
+    let copy = setting.add_later_copy(original);
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    people(&mut stage, 8 * SECOND);
+    stage.run_until(3 * SECOND);
+    assert!(stage.world.server(copy).is_none() && stage.world.disk(copy).files().is_empty());
+
+    stage.copy_disk(copy);
+    let begins = stage.world.server(copy).map(|server| server.height());
+    let (from, to) = (original, copy);
+    stage.world.plan(3 * SECOND + SECOND / 20, Order::Reconnect { seat: 2, from, to });
+    for (step, seat) in (7..16).zip([0, 1].into_iter().cycle()) {
+        let (from, to) = if step % 4 < 2 { (original, copy) } else { (copy, original) };
+        stage.world.plan(SECOND / 2 * step, Order::Reconnect { seat, from, to });
+    }
+    stage.run_until(8 * SECOND);
+
+    assert!(begins.is_some_and(|height| height > Height(30)), "with all its past: {begins:?}");
+    let laws = &stage.world.cluster.oracle.laws;
+    println!("{:?}, heard {:?}", laws.evidence(), laws.contradicted());
+    assert!(laws.evidence().get(&name).is_some_and(|times| *times > 0), "nobody accuses it");
+    assert!(!laws.is_honest(original) && !laws.is_honest(copy));
+    let heights = stage.heights();
+    assert!(heights.iter().all(|height| height.is_some_and(|height| height > 60)), "{heights:?}");
+    let account = stage.finish(10 * SECOND);
+    account.assert_sound();
+    assert_eq!((account.fired.times(Class::CopiedDisk), account.fired.times(Class::Twin)), (1, 0));
+}
+
+#[test]
 fn what_nobody_keeps_any_more_was_in_every_log_and_is_played_again_all_the_same() {
     let (mut setting, _) = plaza(5);
     (setting.history_turns, setting.behind_turns, setting.archive) = (20, 30, false);

@@ -274,8 +274,8 @@ impl Stormy for Run {
                 self.changes.push(Change::Promote(seat));
             }
             Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
-            // Agreement has no clients.
-            Moment::Intrude(..) => {}
+            // Agreement has no clients and no invites, and its twins begin with empty disks.
+            Moment::Intrude(..) | Moment::BadInvite(..) | Moment::CopyDisk(_) => {}
         }
     }
 

@@ -16,7 +16,7 @@ use crate::cluster::Order;
 use crate::conditions::Conditions;
 use crate::course::Course;
 use crate::replica::stories::scheme;
-use crate::replica::{Flip, Setting};
+use crate::replica::{BadInvite, Flip, Setting};
 use crate::storm::Storm;
 use crate::weather::{Draft, Moment};
 
@@ -35,6 +35,9 @@ const RARER: u32 = 200;
 
 /// In one of so many seeds every server calculates every turn for itself.
 const APART_EVERY: u64 = 4;
+
+/// How long the second machine of a server takes to start, before anybody is connected with it.
+const STARTS: Duration = Duration::from_millis(50);
 
 /// Turns a second when nothing holds them up.
 const TURNS_PER_SECOND: u64 = 20;
@@ -104,7 +107,8 @@ impl Plan {
         let invited = draft.invited(seats);
         let (liars, twin) = draft.liars();
         if let Some(twin) = twin {
-            draft.connections(twin, seats + invited);
+            let from = draft.copied(seats + invited);
+            draft.connections(twin, seats + invited, from);
         }
         let archive = Dice::new(seed.number, "archive").below(3) != 0;
         let apart = Dice::new(seed.number, "shared work").below(APART_EVERY) == 0;
@@ -118,6 +122,7 @@ impl Plan {
         let spare = (founders - 1) / 3 > draft.lying();
         let flips = if spare { draft.flips() } else { Vec::new() };
         draft.intruders();
+        draft.bad_invites();
         draft.draw();
         let (from, calm_from, end) = (course.from, course.calm_from(), course.span);
         draft.narrow(from, calm_from);
@@ -171,7 +176,9 @@ impl Plan {
         (0..self.invited).for_each(|_| {
             setting.add_seat();
         });
-        self.twin.map(|twin| setting.add_copy(twin));
+        let later = self.classes.contains(&Class::CopiedDisk);
+        let add = if later { Setting::add_later_copy } else { Setting::add_copy };
+        self.twin.map(|twin| add(&mut setting, twin));
         setting
     }
 
@@ -234,16 +241,27 @@ impl Draft {
             let deeds: Vec<Deed> =
                 Deed::ALL.iter().copied().filter(|deed| deed.class() == *class).collect();
             match class {
-                Class::Twin => twin = Some(seat),
+                Class::Twin | Class::CopiedDisk => twin = Some(seat),
                 _ => liars.push((seat, dice.pick(&deeds))),
             }
         }
         (liars, twin)
     }
 
-    /// Who is connected with which of the two processes of a server, and when that changes.
-    fn connections(&mut self, twin: usize, copy: usize) {
-        let Some(mut dice) = self.dice(Class::Twin) else { return };
+    /// When somebody copies the disk of the server that runs twice to its second machine, if it does
+    /// not do so from the start. Returns since when there are two.
+    fn copied(&mut self, copy: usize) -> Duration {
+        let Some(mut dice) = self.dice(Class::CopiedDisk) else { return Duration::ZERO };
+        let at = self.until * (1 + dice.index(5) as u32) / 8;
+        self.moments.push((at, Moment::CopyDisk(copy)));
+        at + STARTS
+    }
+
+    /// Who is connected with which of the two processes of a server from a moment on, and when that
+    /// changes.
+    fn connections(&mut self, twin: usize, copy: usize, from: Duration) {
+        let twice = Class::TWINS.iter().find_map(|class| self.dice(*class));
+        let Some(mut dice) = twice else { return };
         let others: Vec<usize> = (0..copy).filter(|seat| *seat != twin).collect();
         let mut with_copy: BTreeSet<usize> = BTreeSet::new();
         let mut move_one = |orders: &mut Vec<_>, at, seat: usize| {
@@ -253,10 +271,10 @@ impl Draft {
         };
         for seat in &others {
             if dice.below(2) == 0 {
-                move_one(&mut self.orders, Duration::ZERO, *seat);
+                move_one(&mut self.orders, from, *seat);
             }
         }
-        for at in self.times(&mut dice, Span::ms(500, 8_000)) {
+        for at in self.times(&mut dice, Span::ms(500, 8_000)).into_iter().filter(|at| *at >= from) {
             move_one(&mut self.orders, at, dice.pick(&others));
         }
     }
@@ -270,6 +288,14 @@ impl Draft {
         let turns = self.until.as_secs().saturating_mul(TURNS_PER_SECOND);
         let heights = (0..1 + dice.below(3)).map(|_| Height(20 + dice.below(turns.max(1))));
         heights.map(|height| Flip { seat, height, lasting: false }).collect()
+    }
+
+    fn bad_invites(&mut self) {
+        let Some(mut dice) = self.dice(Class::BadInvite) else { return };
+        for at in self.times(&mut dice, Span::ms(1_000, 12_000)) {
+            let (bad, seat) = (dice.pick(&BadInvite::ALL), dice.index(self.founders));
+            self.moments.push((at, Moment::BadInvite(bad, seat)));
+        }
     }
 
     fn intruders(&mut self) {

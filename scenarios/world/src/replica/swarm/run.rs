@@ -8,6 +8,7 @@ use metatopia_types::limits::SET_LAG;
 use metatopia_types::{Act, Height, PublicKey};
 
 use super::calm;
+use super::impostor::Impostor;
 use super::intruder::Intruder;
 use super::plan::Plan;
 use crate::calm::NEAR;
@@ -50,6 +51,7 @@ pub(super) struct Run {
     /// Servers that were taken out, and at which height that was seen.
     leaving: Vec<(usize, u64)>,
     intruders: Vec<Intruder>,
+    impostors: Vec<Impostor>,
     /// Seats of nodes for which an invite is to be had.
     inviting: Vec<usize>,
     /// Nodes that came in, and have a client.
@@ -86,6 +88,7 @@ impl Run {
             changes: Vec::new(),
             leaving: Vec::new(),
             intruders: Vec::new(),
+            impostors: Vec::new(),
             inviting: Vec::new(),
             served: 0,
             damaged: None,
@@ -363,6 +366,11 @@ impl Stormy for Run {
             Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
             Moment::Damage(seat, class, place) => self.damage(seat, class, place),
             Moment::Join(seat) => self.inviting.push(seat),
+            Moment::BadInvite(bad, seat) => {
+                let number = self.impostors.len() as u64;
+                self.impostors.push(Impostor::new(self.stage.setting(), bad, number, seat));
+            }
+            Moment::CopyDisk(copy) => self.stage.copy_disk(copy),
         }
     }
 
@@ -370,6 +378,9 @@ impl Stormy for Run {
         self.tick();
         for intruder in &mut self.intruders {
             intruder.intrude(&mut self.stage);
+        }
+        for impostor in &mut self.impostors {
+            impostor.try_in(&mut self.stage, self.admin);
         }
     }
 }
