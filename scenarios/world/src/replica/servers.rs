@@ -311,8 +311,17 @@ impl Cluster for Servers {
         let Some(villain) = self.villains.get_mut(&scene.seat) else {
             return vec![frame.clone()];
         };
-        let Ok(PeerMessage::Agreement(message)) = PeerMessage::decode(&frame.bytes) else {
-            return vec![frame.clone()];
+        let message = match PeerMessage::decode(&frame.bytes) {
+            Ok(PeerMessage::Agreement(message)) => message,
+            Ok(PeerMessage::Answer { id, answer }) => {
+                let Some(answer) = spoiled(villain.class(), &answer) else {
+                    return vec![frame.clone()];
+                };
+                self.fired.note(villain.class());
+                let answer = PeerMessage::Answer { id, answer: Box::new(answer) };
+                return vec![frame.saying([answer.encode()])];
+            }
+            _ => return vec![frame.clone()],
         };
         let said = villain.twist(&*self.setting, to, &message);
         if said != [message] {
@@ -421,15 +430,21 @@ impl Cluster for Servers {
     }
 }
 
-/// What a liar gives in the place of a part of its state.
+/// What a liar gives in the place of a part of its state: another one, or nothing.
 fn spoiled(class: Class, answer: &Answer) -> Option<Answer> {
     let Answer::Leaves(leaves) = answer else {
         return None;
     };
-    let mut leaves = leaves.clone();
-    let byte = leaves.first_mut()?.first_mut()?;
-    *byte ^= 1;
-    matches!(class, Class::HashLiar | Class::Garbage).then_some(Answer::Leaves(leaves))
+    match class {
+        Class::HashLiar | Class::Garbage => {
+            let mut leaves = leaves.clone();
+            let byte = leaves.first_mut()?.first_mut()?;
+            *byte ^= 1;
+            Some(Answer::Leaves(leaves))
+        }
+        Class::Withholder => Some(Answer::Unknown),
+        _ => None,
+    }
 }
 
 /// The numbers of a log's segments.

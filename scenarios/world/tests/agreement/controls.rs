@@ -23,6 +23,7 @@ const UNSEEN: &[Law] = &[
     Law::Restored,
     Law::Damage,
     Law::Impunity,
+    Law::Invite,
     Law::LateTurn,
     Law::LateAct,
     Law::Behind,

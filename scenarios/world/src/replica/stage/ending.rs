@@ -60,7 +60,9 @@ impl Stage {
         let mut seats: Vec<usize> = (0..world.seats()).collect();
         seats.retain(|seat| world.is_wanted(*seat) && world.cluster.is_honest(*seat));
         for seat in seats {
-            match Log::read(&self.setting, seat, world.disk(seat)) {
+            // Even if the power failed everywhere at this very moment.
+            let disk = world.salvaged(seat);
+            match Log::read(&self.setting, seat, &disk) {
                 Ok(log) => {
                     let fetched = |to: &Height| {
                         let mut states = world.cluster.replaced.iter();
@@ -75,7 +77,7 @@ impl Stage {
                 }
                 Err(error) => world.cluster.oracle.blame(Some(seat), Law::Lost, error),
             }
-            states.extend(newest_state(world.disk(seat), &self.setting.tools()).0);
+            states.extend(newest_state(&disk, &self.setting.tools()).0);
         }
         let Past { turns, places } =
             world.cluster.oracle.close(world.now(), &self.setting, &logs, states);
