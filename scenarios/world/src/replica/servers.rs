@@ -91,6 +91,8 @@ pub struct Servers {
     pub mended: Vec<(Duration, usize, Mended)>,
     /// Servers that went on with a state of their peers: when, which, and the state's height.
     pub replaced: Vec<(Duration, usize, Height)>,
+    /// How often a liar gave another server a wrong part of its state, or kept it to itself.
+    pub spoiled_states: u64,
     /// Servers that lie to other servers.
     villains: BTreeMap<usize, Villain>,
     /// The last turns that liars wrote down.
@@ -130,6 +132,7 @@ impl Servers {
             capsules: Vec::new(),
             mended: Vec::new(),
             replaced: Vec::new(),
+            spoiled_states: 0,
             villains: setting
                 .liars
                 .iter()
@@ -318,6 +321,7 @@ impl Cluster for Servers {
                     return vec![frame.clone()];
                 };
                 self.fired.note(villain.class());
+                self.spoiled_states += 1;
                 let answer = PeerMessage::Answer { id, answer: Box::new(answer) };
                 return vec![frame.saying([answer.encode()])];
             }

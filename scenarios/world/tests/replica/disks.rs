@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_replica::keeper::Health;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
-use metatopia_world::agreement::Scheme;
+use metatopia_world::agreement::{Deed, Scheme};
 use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
 use metatopia_world::{Class, Conditions, Order, Tail};
 
@@ -95,6 +95,27 @@ fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state(
 
     account.assert_sound();
     assert!(account.turns > 200, "{}", account.turns);
+}
+
+#[test]
+fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_none() {
+    for deed in [Deed::WrongRoot, Deed::WithholdAllButOne] {
+        let mut setting = Setting::plaza(Scheme::StandIn, 5);
+        (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+        // Who comes first is asked first.
+        (setting.archive, setting.liars) = (false, vec![(0, deed)]);
+        let mut stage = Stage::new(setting, Conditions::calm(5));
+        people(&mut stage, 12 * SECOND);
+        let down = 6 * SECOND;
+        stage.world.plan(3 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
+        stage.run_until(12 * SECOND);
+
+        let servers = &stage.world.cluster;
+        let fetched: Vec<usize> = servers.replaced.iter().map(|(_, seat, _)| *seat).collect();
+        assert_eq!(fetched, [SEAT], "{deed:?}");
+        assert!(servers.spoiled_states > 0, "{deed:?}: nobody asked the liar");
+        stage.finish(20 * SECOND).assert_sound();
+    }
 }
 
 #[test]
