@@ -264,7 +264,9 @@ impl Newcomer {
             .filter(|s| self.lines.get(s) == Some(&Line::LetIn))
             .copied()
             .collect();
-        if hosts.is_empty() {
+        // Whom only few let in follows through those alone, and stands still once they are gone: of
+        // these one may lie and another be removed.
+        if hosts.len() < self.servers.len() - self.servers.len().saturating_sub(1) / 3 {
             return self.rest(now);
         }
         let invite = &self.request.invite.invite;
