@@ -31,7 +31,7 @@ pub use light::{Distrust, LightClient, SETS_MAX};
 pub use prove::{LATE_TURNS, Proven, Unproven};
 pub use session::{
     ENTRANCES_MAX, Event, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session, SubmitError,
-    UNCHECKED_MAX, UNPROVEN_MAX,
+    UNCHECKED_MAX,
 };
 pub use sight::{
     Disproof, ENTRIES_BYTES_MAX, ENTRIES_MAX, KEPT_MAX, OVERLAY_MAX, Scene, SceneObject,

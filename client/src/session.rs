@@ -24,7 +24,7 @@ use metatopia_types::{
 use self::acts::Pending;
 pub use self::{
     acts::{PENDING_MAX, SubmitError},
-    links::{UNCHECKED_MAX, UNPROVEN_MAX},
+    links::UNCHECKED_MAX,
     servers::ENTRANCES_MAX,
 };
 use crate::{Distrust, LightClient, Proven, Sight, Unproven, sight::Shown};
@@ -125,6 +125,7 @@ pub struct Session {
     next_question: u32,
     links: Option<u32>,
     /// Receipts that wait for set changes to be followed.
+    /// Receipts that wait for set changes, at most one for each pending act.
     unproven: Vec<(ActId, Box<Receipt>)>,
     /// What was shown, and its proof, that wait for set changes to be followed.
     unchecked: Vec<(Shown, Box<ViewProof>)>,

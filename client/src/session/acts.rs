@@ -103,7 +103,7 @@ impl Session {
                 self.forget(&act);
                 self.event(Event::Receipted { act, height, index });
             }
-            Err(Distrust::OtherValidators(_)) if self.receipt_waits(act, receipt) => {}
+            Err(Distrust::OtherValidators(_)) => self.receipt_waits(act, receipt),
             Err(distrust) => self.distrust(distrust),
         }
     }

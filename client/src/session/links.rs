@@ -5,25 +5,21 @@ use alloc::boxed::Box;
 use metatopia_protocol::{Answer, Question, ViewProof};
 use metatopia_types::{ActId, Receipt};
 
-use super::{PENDING_MAX, Session};
+use super::Session;
 use crate::{Distrust, sight::Shown};
-
-/// Receipts that wait for set changes to be followed.
-pub const UNPROVEN_MAX: usize = PENDING_MAX;
 
 /// Proofs of views that wait for set changes to be followed: three seconds of them. Later ones are
 /// as good, so more are not kept.
 pub const UNCHECKED_MAX: usize = 16;
 
 impl Session {
-    /// Keeps a receipt until set changes were followed; false if there is no room.
-    pub(super) fn receipt_waits(&mut self, act: ActId, receipt: Box<Receipt>) -> bool {
-        if self.unproven.len() >= UNPROVEN_MAX {
-            return false;
-        }
+    /// Keeps a receipt until set changes were followed, one for each act that waits for its receipt:
+    /// those come again with each connection, as often as one breaks before it was answered.
+    pub(super) fn receipt_waits(&mut self, act: ActId, receipt: Box<Receipt>) {
+        let pending = &self.pending;
+        self.unproven.retain(|(known, _)| *known != act && pending.contains_key(known));
         self.unproven.push((act, receipt));
         self.follow();
-        true
     }
 
     /// Keeps the proof of a view until set changes were followed.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_client::{
     Distrust, ENTRIES_BYTES_MAX, ENTRIES_MAX, Event, OVERLAY_MAX, PENDING_MAX, PINGS_MAX,
-    QUESTIONS_MAX, SETS_MAX, Sight, SightError, SubmitError, TILES_MAX, UNPROVEN_MAX,
+    QUESTIONS_MAX, SETS_MAX, Sight, SightError, SubmitError, TILES_MAX,
 };
 use metatopia_protocol::*;
 use metatopia_sim::{TILE_BYTES_MAX, TileEntry};
@@ -155,27 +155,6 @@ fn set_changes_are_remembered_up_to_a_bound() {
     assert_eq!(light.newest(), Height(SETS_MAX as u64 + 1));
     assert_eq!(light.set(Height(1)), Err(Distrust::TooOld(Height(1))));
     assert_eq!(light.set(Height(2)).map(ValidatorSet::id), Ok(set(sets[1]).id()));
-}
-
-#[test]
-fn receipts_of_unknown_servers_wait_up_to_a_bound() {
-    let (_, mut talk) = setting();
-    let (act, _) = talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("room");
-    talk.drain();
-    let mut stand = Stand::new();
-    stand.turns(3);
-    let mut proof = stand.proof(Height(1), &[]);
-    proof.header.validators = set(&[66]).id();
-    let (header, certificate) = (proof.header, proof.certificate);
-    let place = merkle::Proof { index: 0, count: 1, path: Vec::new() };
-    let receipt = Box::new(Receipt { header: header.clone(), certificate, place });
-    for _ in 0..UNPROVEN_MAX {
-        talk.tell(&ServerMessage::Receipt { act, receipt: receipt.clone() });
-    }
-    assert_eq!(talk.events(), []);
-    talk.tell(&ServerMessage::Receipt { act, receipt });
-    let unknown = Distrust::OtherValidators(header.height);
-    assert_eq!(talk.events(), [Event::Distrusted(unknown)]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Proofs by servers that are not known yet: the changes of the set are followed first.
 
-use metatopia_client::{Distrust, Event, UNCHECKED_MAX};
+use std::time::Duration;
+
+use metatopia_client::{Distrust, Event, PENDING_MAX, UNCHECKED_MAX};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -109,4 +111,32 @@ fn a_node_too_busy_for_links_is_asked_again_with_the_next_proof() {
     assert_eq!(talk.drain(), (Vec::new(), Vec::new()));
     talk.tell(&ServerMessage::ViewProof(Box::new(proof)));
     asked(&talk.said());
+}
+
+/// A client whose connections broke, again and again, before it was told of a change kept the same
+/// receipts until there was no room, and then took each server for a liar (whole seed 10).
+#[test]
+fn receipts_that_come_again_with_each_connection_are_no_lie_and_wait_once() {
+    let (stand, mut talk, proof) = setting();
+    let (act, _) = talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("room");
+    let height = proof.header.height;
+    let place = merkle::Proof { index: 0, count: 1, path: Vec::new() };
+    let receipt = Receipt { header: proof.header, certificate: proof.certificate, place };
+    let message = ServerMessage::Receipt { act, receipt: Box::new(receipt) };
+    talk.drain();
+
+    for _ in 0..PENDING_MAX + 1 {
+        talk.tell(&message);
+        let (said, events) = talk.drain();
+        asked(&said);
+        assert_eq!(events, []);
+        talk.session.disconnected();
+        talk.connect(stand.height());
+        talk.drain();
+    }
+
+    talk.tell(&message);
+    let id = asked(&talk.said());
+    talk.tell(&ServerMessage::Answer { id, answer: Box::new(Answer::Links(Vec::new())) });
+    assert_eq!(talk.events(), [Event::Distrusted(Distrust::OtherValidators(height))]);
 }
