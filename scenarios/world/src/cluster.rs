@@ -128,6 +128,8 @@ impl<C: Cluster> Scene<'_, C> {
 pub enum Order {
     /// The server in this seat starts, if it does not run.
     Start(usize),
+    /// The same, after a start that failed for its disk, unless it was stopped meanwhile.
+    Retry(usize),
     /// The process in this seat dies and starts again after `down`.
     Crash {
         /// Whose.

@@ -30,6 +30,9 @@ impl<C: Cluster> World<C> {
                     self.open(seat);
                 }
             }
+            Order::Retry(seat) if self.seats[seat].wanted => self.obey(Order::Start(seat)),
+            // Somebody stopped it meanwhile: its disk may be gone.
+            Order::Retry(_) => {}
             Order::Crash { seat, tail, down } => {
                 self.fired.note(Class::Crash);
                 self.crash(seat, tail, Some(down));
@@ -115,7 +118,7 @@ impl<C: Cluster> World<C> {
             }
             Err(_) if self.seats[seat].disk_trouble.is_some() => {
                 self.note_disk_trouble(seat);
-                self.plan(self.now + RETRY, Order::Start(seat));
+                self.plan(self.now + RETRY, Order::Retry(seat));
             }
             Err(reason) => self.halt(seat, &reason),
         }

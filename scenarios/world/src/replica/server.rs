@@ -74,6 +74,8 @@ pub struct Server {
     /// Servers and guests to keep connections with.
     contacts: BTreeSet<PublicKey>,
     guests: BTreeSet<PublicKey>,
+    /// The latter with all that is known of them, as a node has it in a file.
+    let_in: Guests,
     /// Bits flip only in the first life.
     first_life: bool,
     /// Heights after which a bit has flipped.
@@ -122,6 +124,7 @@ impl Server {
             lanes: Lanes::new(start.life),
             contacts: BTreeSet::new(),
             guests: BTreeSet::new(),
+            let_in: Guests::default(),
             first_life: start.fresh,
             flipped: BTreeSet::new(),
             astray: false,
@@ -252,6 +255,7 @@ impl Server {
             }
             Wish::Guests(guests) => {
                 self.guests = guests.iter().map(|(key, _)| key).collect();
+                self.let_in.clone_from(&guests);
                 self.connect(now);
                 self.tell(Report::Guests(guests));
             }
@@ -288,9 +292,14 @@ impl Server {
 
     /// Remembers who was let in before it was started: a node keeps that in a file.
     pub(crate) fn welcome(&mut self, now: Now, guests: Guests) {
-        let contact = contact(self.seat);
-        self.replica_gets(now, Event::Welcome { contact, guests: Box::new(guests) });
+        self.let_in = guests;
+        self.welcome_again(now);
         self.absorb(now);
+    }
+
+    fn welcome_again(&mut self, now: Now) {
+        let (contact, guests) = (contact(self.seat), Box::new(self.let_in.clone()));
+        self.replica_gets(now, Event::Welcome { contact, guests });
     }
 
     fn tell(&mut self, report: Report) {

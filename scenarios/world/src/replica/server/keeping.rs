@@ -46,6 +46,7 @@ impl Server {
             Err(why) => return self.tell(Report::Ended(why)),
         }
         (self.astray, self.alone) = (false, ALONE_TURNS);
+        self.welcome_again(now);
         if self.health != Health::Sound {
             self.replica_gets(now, Event::Muted(true));
         }
