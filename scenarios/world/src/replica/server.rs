@@ -355,6 +355,7 @@ impl Server {
         self.replica_gets(now, Event::Applied { world, result });
     }
 
+    /// Applies a turn by itself or, if it has done so for long enough, together with the others.
     fn apply(&mut self, world: &mut World, turn: &Arc<Turn>) -> Applied {
         if self.alone == 0 {
             return self.setting.apply_shared(world, turn);

@@ -1,12 +1,13 @@
 //! Nodes that come by an invite, and servers that run twice.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use metatopia_protocol::{Answer, Grant, Question};
 use metatopia_replica::fetch::Misdeed;
 use metatopia_types::Height;
 use metatopia_world::agreement::{Deed, Scheme};
-use metatopia_world::replica::{Manner, Newcomer, Person, Setting, Stage, invite};
+use metatopia_world::replica::{Account, Manner, Newcomer, Person, Setting, Stage, invite};
 use metatopia_world::{Class, Conditions, Order, Tail};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -108,37 +109,49 @@ fn a_node_whose_servers_die_while_it_fetches_begins_again_with_what_it_has() {
     stage.finish(10 * SECOND).assert_sound();
 }
 
-#[test]
-fn two_processes_of_one_server_contradict_each_other_and_are_accused() {
-    let mut setting = Setting::plaza(Scheme::StandIn, 4);
-    let (original, name) = (3, setting.name(3));
-    let copy = setting.add_copy(original);
-    let mut stage = Stage::new(setting, Conditions::calm(10));
-    people(&mut stage, 8 * SECOND);
-    let (from, to) = (original, copy);
-    stage.world.plan(Duration::ZERO, Order::Reconnect { seat: 2, from, to });
-    // Whoever is connected with the one comes to the other, and back.
-    for (step, seat) in (1..14).zip([0, 1].into_iter().cycle()) {
-        let (from, to) = if step % 4 < 2 { (original, copy) } else { (copy, original) };
-        stage.world.plan(SECOND / 2 * step, Order::Reconnect { seat, from, to });
+/// In these halves of seconds two servers that are connected with one of the two processes come to
+/// the other, and back.
+fn come_and_go(stage: &mut Stage, [original, copy]: [usize; 2], halves: Range<u32>) {
+    for (half, seat) in halves.zip([0, 1].into_iter().cycle()) {
+        let (from, to) = if half % 4 < 2 { (original, copy) } else { (copy, original) };
+        stage.world.plan(SECOND / 2 * half, Order::Reconnect { seat, from, to });
     }
-    stage.run_until(8 * SECOND);
+}
 
+/// Somebody has accused the server that runs twice, and the world went on.
+fn finish_accused(stage: Stage, [original, copy]: [usize; 2]) -> Account {
+    let name = stage.setting().name(original);
     let laws = &stage.world.cluster.oracle.laws;
-    println!("{:?}", laws.evidence());
+    println!("{:?}, heard {:?}", laws.evidence(), laws.contradicted());
     assert!(laws.evidence().get(&name).is_some_and(|times| *times > 0), "nobody accuses it");
     assert!(!laws.is_honest(original) && !laws.is_honest(copy));
     let heights = stage.heights();
     assert!(heights.iter().all(|height| height.is_some_and(|height| height > 60)), "{heights:?}");
     let account = stage.finish(10 * SECOND);
     account.assert_sound();
+    account
+}
+
+#[test]
+fn two_processes_of_one_server_contradict_each_other_and_are_accused() {
+    let mut setting = Setting::plaza(Scheme::StandIn, 4);
+    let original = 3;
+    let copy = setting.add_copy(original);
+    let mut stage = Stage::new(setting, Conditions::calm(10));
+    people(&mut stage, 8 * SECOND);
+    let (from, to) = (original, copy);
+    stage.world.plan(Duration::ZERO, Order::Reconnect { seat: 2, from, to });
+    come_and_go(&mut stage, [original, copy], 1..14);
+    stage.run_until(8 * SECOND);
+
+    let account = finish_accused(stage, [original, copy]);
     assert!(account.fired.times(Class::Twin) > 0);
 }
 
 #[test]
 fn a_server_that_runs_again_from_a_copy_of_its_disk_contradicts_itself_and_is_accused() {
     let mut setting = Setting::plaza(Scheme::StandIn, 6);
-    let (original, name) = (3, setting.name(3));
+    let original = 3;
     let copy = setting.add_later_copy(original);
     let mut stage = Stage::new(setting, Conditions::calm(10));
     people(&mut stage, 8 * SECOND);
@@ -149,21 +162,11 @@ fn a_server_that_runs_again_from_a_copy_of_its_disk_contradicts_itself_and_is_ac
     let begins = stage.world.server(copy).map(|server| server.height());
     let (from, to) = (original, copy);
     stage.world.plan(3 * SECOND + SECOND / 20, Order::Reconnect { seat: 2, from, to });
-    for (step, seat) in (7..16).zip([0, 1].into_iter().cycle()) {
-        let (from, to) = if step % 4 < 2 { (original, copy) } else { (copy, original) };
-        stage.world.plan(SECOND / 2 * step, Order::Reconnect { seat, from, to });
-    }
+    come_and_go(&mut stage, [original, copy], 7..16);
     stage.run_until(8 * SECOND);
 
     assert!(begins.is_some_and(|height| height > Height(30)), "with all its past: {begins:?}");
-    let laws = &stage.world.cluster.oracle.laws;
-    println!("{:?}, heard {:?}", laws.evidence(), laws.contradicted());
-    assert!(laws.evidence().get(&name).is_some_and(|times| *times > 0), "nobody accuses it");
-    assert!(!laws.is_honest(original) && !laws.is_honest(copy));
-    let heights = stage.heights();
-    assert!(heights.iter().all(|height| height.is_some_and(|height| height > 60)), "{heights:?}");
-    let account = stage.finish(10 * SECOND);
-    account.assert_sound();
+    let account = finish_accused(stage, [original, copy]);
     assert_eq!((account.fired.times(Class::CopiedDisk), account.fired.times(Class::Twin)), (1, 0));
 }
 
