@@ -282,7 +282,12 @@ impl Session {
 
     /// A frame from the node.
     pub fn handle(&mut self, now: Duration, frame: &[u8]) {
-        let message = match decode_server(frame) {
+        self.hear(now, decode_server(frame));
+    }
+
+    /// A frame from the node, for those who have decoded it already.
+    pub fn hear(&mut self, now: Duration, said: Result<ServerMessage, DecodeError>) {
+        let message = match said {
             Ok(message) => message,
             Err(error) => return self.event(Event::BadFrame(error)),
         };

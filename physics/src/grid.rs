@@ -15,6 +15,9 @@ const SIZES: [u32; 5] = [0, 2, 4, 6, 9];
 /// the margins.
 const ROAM: i64 = 1 << 20;
 
+/// To find a column takes about as long as to look at so many bodies.
+const BODIES_A_COLUMN: u32 = 4;
+
 /// Columns and rows are counted from the region's edge, and have numbers of so many bits.
 const BITS: u32 = 12;
 
@@ -84,8 +87,8 @@ impl Grid {
         };
         let [left, right] = lines(extent.low.x, extent.high.x);
         let [bottom, top] = lines(extent.low.y, extent.high.y);
-        // To look into more columns than there are bodies takes longer than to look at all bodies.
-        let few = self.counts[size] <= right - left;
+        // To look into a column takes as long as to look at some bodies: with few of them, all are.
+        let few = self.counts[size] / BODIES_A_COLUMN <= right - left;
         let last = (1 << BITS) - 1;
         let whole = few.then(|| Square::at(size, 0, 0)..=Square::at(size, last, last));
         let columns = (left..=right).filter(move |_| !few);

@@ -1,6 +1,6 @@
 //! What of a body changes from step to step, to be told to those who hold a copy of it.
 
-use metatopia_types::{Movement, ObjectId};
+use metatopia_types::{Movement, ObjectId, wire};
 
 use crate::body::Body;
 use crate::fixed::{Q20, Q30, Unit, Vector};
@@ -43,6 +43,19 @@ impl Body {
             spin: new.spin.filter(|_| new.spin != old.spin),
             slow_steps: new.slow_steps.filter(|_| new.slow_steps != old.slow_steps),
         })
+    }
+
+    /// Bytes that end with this body's encoding, from such that end with that of an older state of
+    /// it, which only moved since: all but the end is the same.
+    #[must_use]
+    pub fn encode_after(&self, older: &Self, encoded: &[u8]) -> Vec<u8> {
+        let kept = encoded.len().saturating_sub(wire::length(&older.moving_parts()));
+        [&encoded[..kept], &wire::encode(&self.moving_parts())].concat()
+    }
+
+    /// What moves, as the encoding ends with it.
+    const fn moving_parts(&self) -> (Vector, Unit, Vector, Q20, u8) {
+        (self.position, self.facing, self.velocity, self.spin, self.slow_steps)
     }
 
     /// Takes the parts of a movement over.

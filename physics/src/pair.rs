@@ -131,6 +131,10 @@ impl Pair {
         let margin = a.reach(going_a) + b.reach(going_b);
         let manifold =
             if a.is_beyond(b, margin) { Manifold::default() } else { meet(a, b, margin) };
+        if manifold.count == 0 {
+            (self.near, self.count) = (false, 0);
+            return false;
+        }
         self.near = manifold.spots().iter().any(|spot| spot.gap <= NEAR);
         let deepest = manifold.spots().iter().min_by_key(|spot| spot.gap);
         if let Some(spot) = deepest.filter(|_| !self.touched) {
@@ -144,7 +148,7 @@ impl Pair {
     }
 
     fn prepare(&mut self, manifold: &Manifold, solids: [&Solid; 2], goings: [&Going; 2]) {
-        let before = self.points;
+        let before = self.points.map(|point| point.mark());
         let known = &before[..self.count];
         self.normal = manifold.normal;
         self.count = manifold.count;
@@ -187,11 +191,7 @@ impl Pair {
         lasts.then(|| {
             let mut marks = [None; 2];
             for (mark, point) in marks.iter_mut().zip(&self.points[..self.count]) {
-                *mark = Some(Mark {
-                    feature: point.feature,
-                    pressed: point.pressed,
-                    rubbed: point.rubbed,
-                });
+                *mark = Some(point.mark());
             }
             Contact { a, b, marks }
         })
@@ -213,6 +213,11 @@ impl Point {
             response,
             ..Self::default()
         }
+    }
+
+    /// What is remembered of it.
+    fn mark(&self) -> Mark {
+        Mark { feature: self.feature, pressed: self.pressed, rubbed: self.rubbed }
     }
 
     /// An impulse along the normal in newton seconds.
@@ -253,6 +258,10 @@ impl Row {
 
     /// Pushes the two apart along the direction, so that their relative speed grows by `change`.
     pub(crate) fn push(&self, direction: Unit, change: Q20, a: &mut Going, b: &mut Going) {
+        // Many points are looked at because two bodies are near, and carry nothing.
+        if change.is_zero() {
+            return;
+        }
         a.add(-direction.times(self.share_a * change), -(self.turn_a * change));
         b.add(direction.times(self.share_b * change), self.turn_b * change);
     }

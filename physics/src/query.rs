@@ -32,8 +32,13 @@ impl Region {
             let distances = near.map(|body| (squared(body, center), body.id()));
             found.extend(distances.filter(|(distance, _)| *distance <= reach));
         }
+        let most = max.min(NEARBY_MAX);
+        if found.len() > most {
+            // The nearest first, in any order: only they need be sorted.
+            found.select_nth_unstable(most);
+            found.truncate(most);
+        }
         found.sort_unstable();
-        found.truncate(max.min(NEARBY_MAX));
         let near = |(squared, id): (u64, ObjectId)| Near {
             id,
             distance: Fx::from_bits((squared.isqrt() << 12) as i64),

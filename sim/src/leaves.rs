@@ -45,7 +45,7 @@ pub(crate) const OUTCOMES: &str = "outcomes";
 /// A leaf that is not cut.
 #[derive(Debug, Clone)]
 struct Single {
-    content: Vec<u8>,
+    content: Arc<[u8]>,
 }
 
 /// A part of the state as it was last looked at: to compare it costs less than to encode it.
@@ -138,7 +138,7 @@ impl Leaves {
     /// The content of a leaf.
     pub(crate) fn content(&self, key: &LeafKey) -> Option<Vec<u8>> {
         if let Some(single) = self.singles.get(key) {
-            return Some(single.content.clone());
+            return Some(single.content.to_vec());
         }
         self.tree.get(key)?;
         // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
@@ -207,7 +207,7 @@ impl Leaves {
         let mut leaves = Self::default();
         leaves.pack(state);
         for (height, outcomes) in &state.outcomes {
-            leaves.single(&outcomes_key(*height).0, outcomes);
+            leaves.single(&outcomes_key(*height).0, &**outcomes);
         }
         leaves.refresh(state);
         leaves
@@ -226,7 +226,7 @@ impl Leaves {
 
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
         let (key, content) = (LeafKey(key.to_owned()), wire::encode(value));
-        if self.singles.get(&key).is_some_and(|single| single.content == content) {
+        if self.singles.get(&key).is_some_and(|single| *single.content == *content) {
             return;
         }
         assert!(content.len() <= LEAF_BYTES_MAX, "leaf {key} has {} bytes", content.len());
@@ -234,7 +234,7 @@ impl Leaves {
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         self.hashed_bytes = self.hashed_bytes.saturating_add(u64::from(bytes));
         self.tree.insert(key.clone(), branch(&key, LeafDigest { hash, bytes }));
-        self.singles.insert(key, Single { content });
+        self.singles.insert(key, Single { content: content.into() });
     }
 
     fn drop_single(&mut self, key: &LeafKey) {
@@ -244,7 +244,7 @@ impl Leaves {
 
     fn outcomes(&mut self, state: &State) {
         if let Some((height, outcomes)) = state.outcomes.last_key_value() {
-            self.single(&outcomes_key(*height).0, outcomes);
+            self.single(&outcomes_key(*height).0, &**outcomes);
         }
         let Some((oldest, _)) = state.outcomes.first_key_value() else {
             return;
@@ -304,6 +304,7 @@ impl Leaves {
             let to = now.map(|(_, body)| Tile::of(body.position()));
             let from = self.placed.get(&id).map(|(tile, _)| *tile);
             let movement = self.movement(id, now, touched.contains(&id));
+            let entry = now.map(|now| self.encoded(id, now, movement.is_some()));
             if from.is_some() || to.is_some() {
                 self.changed.push(Changed { id, from, to, movement });
             }
@@ -313,11 +314,10 @@ impl Leaves {
             {
                 shelf.take(object_key(id));
             }
-            let (Some((object, body)), Some(tile)) = (now, to) else {
+            let (Some((_, body)), Some(tile), Some(entry)) = (now, to, entry) else {
                 self.placed.remove(&id);
                 continue;
             };
-            let entry = wire::encode(&(id, object, body));
             self.tiles.entry(tile).or_default().put(object_key(id), entry);
             self.placed.insert(id, (tile, body.clone()));
         }
@@ -343,6 +343,15 @@ impl Leaves {
             }
         }
         body.movement_since(before)
+    }
+
+    /// The entry of an object as it is now; of one that only `moved`, the same but for its end.
+    fn encoded(&self, id: ObjectId, (object, body): (&Object, &Body), moved: bool) -> Vec<u8> {
+        let before = self.placed.get(&id).filter(|_| moved).map(|(_, body)| body);
+        match before.zip(self.entry(id)) {
+            Some((before, (_, entry))) => body.encode_after(before, entry),
+            None => wire::encode(&(id, object, body)),
+        }
     }
 
     fn contacts(&mut self, state: &State) {

@@ -232,7 +232,7 @@ impl World {
     /// [`OUTCOME_TURNS`](metatopia_types::limits::OUTCOME_TURNS) turns.
     #[must_use]
     pub fn outcomes(&self, height: Height) -> Option<&[(ActId, Outcome)]> {
-        self.state.outcomes.get(&height).map(Vec::as_slice)
+        self.state.outcomes.get(&height).map(|outcomes| outcomes.as_slice())
     }
 
     /// The leaf with the outcomes of a turn.

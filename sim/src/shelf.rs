@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
 
@@ -28,10 +29,11 @@ pub(crate) struct LeafDigest {
     pub(crate) bytes: u32,
 }
 
-/// Entries in their canonical encoding under keys of `N` bytes, and the leaves they form.
+/// Entries in their canonical encoding under keys of `N` bytes, and the leaves they form. Clones
+/// share their entries.
 #[derive(Debug, Clone)]
 pub(crate) struct Shelf<const N: usize> {
-    entries: BTreeMap<[u8; N], Vec<u8>>,
+    entries: BTreeMap<[u8; N], Arc<[u8]>>,
     leaves: BTreeMap<Digits, LeafDigest>,
     touched: BTreeSet<[u8; N]>,
 }
@@ -73,12 +75,12 @@ impl<const N: usize> Shelf<N> {
     pub(crate) fn put(&mut self, key: [u8; N], entry: Vec<u8>) {
         assert!(entry.len() <= ENTRY_BYTES_MAX, "an entry of {} bytes fits no leaf", entry.len());
         match self.entries.entry(key) {
-            Entry::Occupied(old) if *old.get() == entry => return,
+            Entry::Occupied(old) if **old.get() == *entry => return,
             Entry::Occupied(mut old) => {
-                old.insert(entry);
+                old.insert(entry.into());
             }
             Entry::Vacant(place) => {
-                place.insert(entry);
+                place.insert(entry.into());
             }
         }
         self.touched.insert(key);
@@ -93,12 +95,12 @@ impl<const N: usize> Shelf<N> {
 
     /// The entry of `key`.
     pub(crate) fn get(&self, key: &[u8; N]) -> Option<&[u8]> {
-        self.entries.get(key).map(Vec::as_slice)
+        self.entries.get(key).map(Arc::as_ref)
     }
 
     /// All entries, in the order of their keys.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8; N], &[u8])> {
-        self.entries.iter().map(|(key, entry)| (key, entry.as_slice()))
+        self.entries.iter().map(|(key, entry)| (key, &**entry))
     }
 
     /// The leaves of the last settling, by their prefixes.
@@ -174,9 +176,9 @@ impl<const N: usize> Shelf<N> {
         from.take_while(move |(key, _)| key.starts_with(prefix))
     }
 
-    fn entries_under(&self, prefix: &[u8]) -> impl Iterator<Item = &Vec<u8>> {
+    fn entries_under(&self, prefix: &[u8]) -> impl Iterator<Item = &[u8]> {
         let (first, last) = bounds(prefix);
-        self.entries.range(first..=last).map(|(_, entry)| entry)
+        self.entries.range(first..=last).map(|(_, entry)| &**entry)
     }
 
     /// Climbs from `prefix` while everything under the wider prefix fits into one leaf.

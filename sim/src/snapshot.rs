@@ -1,7 +1,10 @@
 //! Snapshots: a manifest of leaves, and the leaves by hash. A manifest is checked against a root,
 //! and each leaf against the manifest, so whoever serves a wrong one is named by it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_physics::{Body, Contact, Region, RestoreError as RegionError};
 use metatopia_scripting::Package;
@@ -229,7 +232,7 @@ impl Shelved<'_> {
             outcomes: self
                 .numbered::<Vec<(ActId, Outcome)>>(kinds::OUTCOMES)?
                 .into_iter()
-                .map(|(n, outcomes)| (metatopia_types::Height(n), outcomes))
+                .map(|(n, outcomes)| (metatopia_types::Height(n), Arc::new(outcomes)))
                 .collect(),
             chat: self.single(kinds::CHAT)?,
             packages: self.packages()?.into(),
@@ -324,7 +327,7 @@ fn decode<T: Serialize + DeserializeOwned>(
         .map_err(|error| RestoreError::Malformed { key, error })
 }
 
-fn tracked<K: Ord + Copy, V>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
+fn tracked<K: Ord + Copy, V: Clone>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
     let mut map = Tracked::default();
     entries.into_iter().for_each(|(key, value)| map.insert(key, value));
     map

@@ -93,7 +93,7 @@ pub(crate) struct State {
     pub(crate) region: Region,
     pub(crate) scripts: Tracked<ScriptId, Script>,
     pub(crate) owners: Tracked<Owner, Pool>,
-    pub(crate) outcomes: BTreeMap<Height, TurnOutcomes>,
+    pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
     pub(crate) chat: ChatIndex,
     pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
     /// Index: the avatars of those who are present.
@@ -126,7 +126,7 @@ impl State {
     /// Keeps the outcomes of the turn under way, and forgets old ones.
     pub(crate) fn keep_outcomes(&mut self, outcomes: TurnOutcomes) {
         let height = self.clock.height;
-        self.outcomes.insert(height, outcomes);
+        self.outcomes.insert(height, Arc::new(outcomes));
         self.outcomes.retain(|old, _| old.plus(OUTCOME_TURNS) > height);
     }
 

@@ -3,7 +3,7 @@
 //! A copy holds the very entries of the state's leaves, and cuts and hashes them by the same rule.
 //! So it shows by itself whether it is in a state whose root somebody signed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use metatopia_physics::{
     Body, OutOfRange,
@@ -117,8 +117,9 @@ pub struct TileCopy {
     tile: Tile,
     entries: BTreeMap<ObjectId, (TileEntry, usize)>,
     bytes: usize,
-    /// Entries that changed since their leaves were cut.
-    stale: BTreeSet<ObjectId>,
+    /// Entries that changed since their leaves were cut; those that only moved with the body that
+    /// is in the leaf.
+    stale: BTreeMap<ObjectId, Option<Body>>,
     shelf: Shelf<8>,
 }
 
@@ -126,7 +127,7 @@ impl TileCopy {
     /// A copy without entries.
     #[must_use]
     pub fn new(tile: Tile) -> Self {
-        let (entries, stale) = (BTreeMap::new(), BTreeSet::new());
+        let (entries, stale) = (BTreeMap::new(), BTreeMap::new());
         Self { tile, entries, bytes: 0, stale, shelf: Shelf::default() }
     }
 
@@ -182,7 +183,7 @@ impl TileCopy {
         }
         self.bytes = all;
         self.entries.insert(id, (entry, bytes.len()));
-        self.stale.insert(id);
+        self.stale.insert(id, None);
         Ok(id)
     }
 
@@ -197,8 +198,8 @@ impl TileCopy {
         if Tile::of(body.position()) != self.tile {
             return Err(CopyError::OtherTile(id));
         }
-        entry.body = body;
-        self.stale.insert(id);
+        let before = core::mem::replace(&mut entry.body, body);
+        self.stale.entry(id).or_insert(Some(before));
         Ok(())
     }
 
@@ -208,18 +209,24 @@ impl TileCopy {
             return false;
         };
         self.bytes -= bytes;
-        self.stale.insert(id);
+        self.stale.insert(id, None);
         true
     }
 
     /// The leaves that these entries form in a state, by their prefixes. Only those whose entries
     /// changed since the last call are hashed.
     pub fn leaves(&mut self) -> Vec<CopiedLeaf> {
-        for id in core::mem::take(&mut self.stale) {
-            match self.entries.get(&id) {
-                Some((entry, _)) => self.shelf.put(object_key(id), entry.encode()),
-                None => self.shelf.take(object_key(id)),
-            }
+        for (id, before) in core::mem::take(&mut self.stale) {
+            let key = object_key(id);
+            let Some((entry, _)) = self.entries.get(&id) else {
+                self.shelf.take(key);
+                continue;
+            };
+            let bytes = match before.zip(self.shelf.get(&key)) {
+                Some((before, bytes)) => entry.body.encode_after(&before, bytes),
+                None => entry.encode(),
+            };
+            self.shelf.put(key, bytes);
         }
         self.shelf.settle();
         let name = tile_shelf(self.tile);

@@ -1,12 +1,16 @@
 //! A map that remembers which of its entries may have changed, so that only their leaves are hashed
 //! again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// A map with the keys touched since [`Tracked::take_touched`].
+/// A map with the keys touched since [`Tracked::take_touched`]. Clones share the values that neither
+/// of them touched.
 #[derive(Debug, Clone)]
 pub(crate) struct Tracked<K, V> {
-    entries: BTreeMap<K, V>,
+    entries: BTreeMap<K, Arc<V>>,
     touched: BTreeSet<K>,
 }
 
@@ -16,31 +20,27 @@ impl<K, V> Default for Tracked<K, V> {
     }
 }
 
-impl<K: Ord + Copy, V> Tracked<K, V> {
+impl<K: Ord + Copy, V: Clone> Tracked<K, V> {
     pub(crate) fn get(&self, key: &K) -> Option<&V> {
-        self.entries.get(key)
+        self.entries.get(key).map(Arc::as_ref)
     }
 
     /// Counts as a change, whether or not one follows.
     pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
-        let entry = self.entries.get_mut(key);
-        if entry.is_some() {
-            self.touched.insert(*key);
-        }
-        entry
+        let entry = self.entries.get_mut(key)?;
+        self.touched.insert(*key);
+        Some(Arc::make_mut(entry))
     }
 
     pub(crate) fn insert(&mut self, key: K, value: V) {
         self.touched.insert(key);
-        self.entries.insert(key, value);
+        self.entries.insert(key, Arc::new(value));
     }
 
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
-        let gone = self.entries.remove(key);
-        if gone.is_some() {
-            self.touched.insert(*key);
-        }
-        gone
+        let gone = self.entries.remove(key)?;
+        self.touched.insert(*key);
+        Some(Arc::unwrap_or_clone(gone))
     }
 
     pub(crate) fn contains(&self, key: &K) -> bool {
@@ -53,7 +53,7 @@ impl<K: Ord + Copy, V> Tracked<K, V> {
 
     /// In the order of the keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.entries.iter()
+        self.entries.iter().map(|(key, value)| (key, &**value))
     }
 
     /// Counts everything as changed.

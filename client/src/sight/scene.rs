@@ -111,16 +111,15 @@ impl Sight {
     #[must_use]
     pub fn scene(&self, otherwise: Vec2, radius: Fx, max: usize) -> Scene {
         let center = self.position().unwrap_or(otherwise);
-        let mut near: Vec<(Fx, SceneObject)> = self
-            .things()
-            .map(|(entry, body, _)| (body.position().distance(center), entry, body))
-            .filter(|(distance, ..)| *distance <= radius)
-            .map(|(distance, entry, body)| (distance, self.object(entry, &body)))
-            .collect();
-        // The sort is stable, and things come by id.
-        near.sort_by_key(|(distance, _)| *distance);
+        let things: Vec<(&TileEntry, Body, bool)> = self.things().collect();
+        let distances = things.iter().map(|(_, body, _)| body.position().distance(center));
+        let mut near: Vec<(Fx, usize)> =
+            distances.zip(0..).filter(|(distance, _)| *distance <= radius).collect();
+        // Things come by id.
+        near.sort_unstable();
         near.truncate(max);
-        let objects = near.into_iter().map(|(_, object)| object).collect();
+        let thing = |(_, place): (Fx, usize)| self.object(things[place].0, &things[place].1);
+        let objects = near.into_iter().map(thing).collect();
         Scene { height: self.height, tick: self.tick, me: self.me, objects }
     }
 

@@ -14,7 +14,10 @@ fn follow(copies: &mut BTreeMap<ObjectId, Body>, region: &Region) {
     for body in region.bodies() {
         let followed = copies.get_mut(&body.id()).and_then(|copy| {
             let movement = body.movement_since(copy)?;
+            let older = copy.clone();
             copy.follow(&movement).expect("a region's own movement is in range");
+            let entry = |body: &Body| wire::encode(&("what comes before", body));
+            assert_eq!(copy.encode_after(&older, &entry(&older)), entry(copy));
             Some(())
         });
         if followed.is_none() {

@@ -24,12 +24,23 @@ pub enum DecodeError {
     NotCanonical,
 }
 
+/// So many bytes are tried on the stack before they are counted.
+const SHORT: usize = 256;
+
+/// Bytes of the longest number, of 64 bits.
+const NUMBER: usize = 10;
+
 /// Encodes `value`.
 ///
 /// # Panics
 /// Never for the types of this workspace: they hold no value that postcard cannot encode.
 #[must_use]
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    // Most values are short.
+    let mut short = [0; SHORT];
+    if let Ok(bytes) = postcard::to_slice(value, &mut short) {
+        return bytes.to_vec();
+    }
     // To count first costs less than a vector that grows, and is longer than its bytes in the end.
     let mut bytes = alloc::vec![0; length(value)];
     let used = postcard::to_slice(value, &mut bytes).expect("so many bytes were counted").len();
@@ -74,11 +85,21 @@ struct Expected<'a>(&'a [u8]);
 impl Flavor for Expected<'_> {
     type Output = bool;
 
+    #[inline]
     fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        self.try_extend(&[byte])
+        match self.0.split_first() {
+            Some((first, rest)) if *first == byte => self.0 = rest,
+            _ => return Err(postcard::Error::SerializeBufferFull),
+        }
+        Ok(())
     }
 
+    #[inline]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        // A number is a few bytes: to call for a comparison takes longer than to compare them.
+        if bytes.len() <= NUMBER {
+            return bytes.iter().try_for_each(|byte| self.try_push(*byte));
+        }
         let rest = self.0.strip_prefix(bytes);
         self.0 = rest.ok_or(postcard::Error::SerializeBufferFull)?;
         Ok(())
