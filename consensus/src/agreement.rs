@@ -3,6 +3,7 @@
 mod frames;
 mod heal;
 mod height;
+mod held;
 mod propose;
 mod replay;
 mod sync;
@@ -18,6 +19,7 @@ use metatopia_types::{
     ValidatorSet, wire,
 };
 
+pub use self::held::Held;
 use self::sync::Sync;
 use crate::ballot::Ballot;
 use crate::config::Controls;

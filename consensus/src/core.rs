@@ -158,6 +158,11 @@ impl Core {
         self.state.params.enabled = voice;
     }
 
+    /// How many signatures are known to be good.
+    pub(crate) fn seals(&self) -> usize {
+        self.desk.seals.len()
+    }
+
     /// The current round; none before the first one of a height.
     pub(crate) fn round(&self) -> Option<Round> {
         self.state.round().as_u32().map(Round)

@@ -1,6 +1,6 @@
 //! Turns by their id, and the parts of turns that are not whole yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use metatopia_types::{HeaderId, Height, PublicKey, Turn, limits::TURN_BYTES_MAX, wire};
@@ -135,6 +135,14 @@ impl Depot {
         let begun = self.assemblies.keys().filter(|(peer, _)| *peer == from);
         let whole = self.turns.values().filter(|s| s.from == Some(from) && !s.logged);
         begun.count() + whole.count()
+    }
+
+    /// The most that [`Self::of`] counts of one peer.
+    pub(crate) fn most_of_a_peer(&self) -> usize {
+        let begun = self.assemblies.keys().map(|(peer, _)| *peer);
+        let whole = self.turns.values().filter_map(|stored| stored.from);
+        let peers: BTreeSet<PublicKey> = begun.chain(whole).collect();
+        peers.into_iter().map(|peer| self.of(peer)).max().unwrap_or(0)
     }
 
     /// Makes room by dropping what this peer has put here for the highest height: the lower ones

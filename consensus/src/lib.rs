@@ -116,7 +116,7 @@ mod record;
 mod tests;
 mod timers;
 
-pub use agreement::{Agreement, OpenError};
+pub use agreement::{Agreement, Held, OpenError};
 pub use base::Base;
 #[cfg(feature = "controls")]
 pub use config::Controls;

@@ -78,6 +78,11 @@ impl Past {
         self.decisions.get(&height).map(|(decision, _)| decision)
     }
 
+    /// How many decided turns are kept, and their bytes.
+    pub(crate) fn kept(&self) -> (usize, usize) {
+        (self.decisions.len(), self.bytes)
+    }
+
     /// Adds the decision of the next height.
     ///
     /// # Panics

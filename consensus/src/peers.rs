@@ -61,6 +61,16 @@ impl Peers {
         self.peers.get(name).is_some_and(|peer| peer.down)
     }
 
+    /// How many are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// The most messages that wait of one of them.
+    pub(crate) fn early_most(&self) -> usize {
+        self.peers.values().map(|peer| peer.early.len()).max().unwrap_or(0)
+    }
+
     /// Those that are at this height or above it, and may be reached.
     pub(crate) fn at_or_above(&self, height: Height) -> Vec<PublicKey> {
         let peers = self.peers.iter();

@@ -1,6 +1,6 @@
 //! A server's data directory: real files under the store's [`Disk`].
 //!
-//! The names are the store's ([`FileName`]); this module adds only a file `lock`, held as long as
+//! The names are the store's ([`FileName`]); this module adds only a file [`LOCK`], held as long as
 //! the process lives, so that two processes never vote from one log.
 
 use std::{
@@ -11,6 +11,9 @@ use std::{
 };
 
 use metatopia_store::{Cause, Disk, DiskError, FileName, Folder, Operation, ReadDisk};
+
+/// The file that who changes a data directory holds locked.
+const LOCK: &str = "lock";
 
 /// A data directory was not opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +58,21 @@ impl DataDirectory {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// That no process may change it at this moment; one may begin to afterwards.
+    ///
+    /// # Errors
+    /// [`Cause::InUse`] when one may.
+    pub fn is_free(&self) -> Result<(), OpenDiskError> {
+        // Without such a file no server was ever here, or the disk was copied without it.
+        let lock = File::open(self.path.join(LOCK));
+        match lock.map(|lock| lock.try_lock_shared()) {
+            Ok(Err(TryLockError::WouldBlock)) => {
+                Err(OpenDiskError { path: self.path.clone(), cause: Cause::InUse })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn folder_path(&self, folder: Folder) -> PathBuf {
@@ -138,7 +156,7 @@ impl RealDisk {
             create_folder(&directory.folder_path(folder)).map_err(|error| cause(&error))?;
         }
         let mut options = owner_only();
-        let lock = options.create(true).append(true).open(path.join("lock"));
+        let lock = options.create(true).append(true).open(path.join(LOCK));
         let lock = lock.map_err(|error| cause(&error))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { directory, written: BTreeMap::new(), _lock: lock }),
@@ -229,18 +247,20 @@ impl Disk for RealDisk {
     }
 }
 
-/// Creates a folder and those above it, durably.
 /// Writes a small file as a whole, under another name first: it is the old one or the new one, and
-/// after a power cut either.
+/// after a power cut either. Its owner alone may read it.
 ///
 /// # Errors
 /// What the system says; the old one is still there then.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("new");
-    fs::write(&draft, bytes)?;
+    let mut file = owner_only().write(true).create(true).truncate(true).open(&draft)?;
+    file.write_all(bytes)?;
+    drop(file);
     fs::rename(&draft, path)
 }
 
+/// Creates a folder and those above it, durably.
 fn create_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

@@ -1,5 +1,6 @@
 //! The loop of one server: brings to the replica what happens, and does what it wants.
 
+mod knocking;
 mod rescue;
 
 use std::{
@@ -30,6 +31,7 @@ use crate::{
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
     heals::HealFile,
     http::{self, Allowed, Query, RootUnknown},
+    joining::{self, Knocks, Met},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     neighbours::{GuestFile, Neighbours},
 };
@@ -105,6 +107,8 @@ pub struct Driver {
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
     /// The followers that were let in, on the disk.
     pub guests: GuestFile,
+    /// By the invite that this node came by; nothing if it came by none.
+    pub knocks: Option<Knocks>,
 }
 
 /// What the loop remembers between turns of it.
@@ -112,6 +116,10 @@ pub struct Driver {
 struct Memory {
     neighbours: Neighbours,
     up: BTreeMap<PublicKey, PeerId>,
+    /// What the sim's servers say of themselves.
+    words: Vec<SignedEntrance>,
+    /// What one of them said that was asked to let this node in.
+    met: Option<Met>,
     replies: BTreeMap<u64, Reply>,
     /// When the other servers were last told where clients connect, in monotonic time.
     announced: Duration,
@@ -148,6 +156,9 @@ impl Driver {
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            if let Some(met) = memory.met.take() {
+                self.knocked(&mut memory, met).await;
+            }
             // Without room for more, agreement stands still.
             let swamped = memory.disk == Some(Health::Swamped);
             let deadline = self.replica.deadline().filter(|_| !swamped);
@@ -181,7 +192,12 @@ impl Driver {
                 },
                 Some(event) = self.gateway_events.recv() => client(event),
                 Some(query) = self.queries.recv() => memory.ask(query),
+                met = joining::met(&mut self.knocks) => {
+                    memory.met = Some(met);
+                    continue;
+                }
                 _ = pulse.tick() => {
+                    self.knock(&memory);
                     if let Some(status) = self.replica.status(self.clock.now()) {
                         self.publish(&mut memory, status);
                     }
@@ -291,7 +307,7 @@ impl Driver {
                     }
                     None => {}
                 },
-                Effect::Servers(known) => self.let_in(&known),
+                Effect::Servers(known) => self.hear(memory, known),
                 Effect::Contacts(contacts) => {
                     memory.neighbours.contacts = contacts;
                     self.connect(memory).await;
@@ -373,10 +389,11 @@ impl Driver {
         }
     }
 
-    /// Pages of the sim's other servers may connect here.
-    fn let_in(&self, servers: &[SignedEntrance]) {
+    /// The sim's servers say where they are: their pages may connect here.
+    fn hear(&self, memory: &mut Memory, servers: Vec<SignedEntrance>) {
         let origins = servers.iter().filter_map(|word| word.entrance.http.parse().ok());
         self.allowed.set_servers(origins);
+        memory.words = servers;
     }
 
     fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
@@ -431,6 +448,7 @@ impl Driver {
             peers: status.peers,
             clients: status.clients,
             missing: status.missing.as_ref().map(http::Missing::from),
+            follows: self.follows(memory),
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",
                 Condition::Sound => "running",

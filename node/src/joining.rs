@@ -2,8 +2,11 @@
 //!
 //! [`enter`] reaches the servers that an invite names, and those that these name, and asks each to
 //! let this node in. [`fetch`] then drives the replica's [`Fetch`] over the same connections. Both
-//! take what servers say for no more than it proves.
+//! take what servers say for no more than it proves. Who did not let it in then is asked by
+//! [`Knocks`], while the node runs.
 
+mod invite_file;
+mod knocks;
 mod pieces;
 mod provider;
 
@@ -18,8 +21,13 @@ use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress};
 use metatopia_types::{Contact, Height, PublicKey, Sign};
 use tokio::sync::mpsc;
 
-pub use self::pieces::{Pieces, PiecesError};
-use self::provider::{Connection, Told};
+pub(crate) use self::knocks::{Met, met};
+use self::provider::{Connection, ProviderError, Told};
+pub use self::{
+    invite_file::InviteFile,
+    knocks::Knocks,
+    pieces::{Pieces, PiecesError},
+};
 use crate::client_driver::{Entrance, EntranceError, LearnError, NodeUrl, Trust};
 
 /// Servers that are asked at once. More would not make it faster.
@@ -127,14 +135,13 @@ pub async fn enter(
             trust = Some(Trust::learn(&entrance).await?);
         }
         let opened = async {
-            let mut connection = Connection::open(&entrance, &*node).await?;
-            let joined = connection.ask(Question::Join(Box::new(request.clone()))).await?;
+            let (mut connection, joined) = request_entry(&entrance, &*node, &request).await?;
             let others = connection.ask(Question::Servers).await?;
             let offers = match connection.ask(Question::Snapshot).await? {
                 Answer::Snapshot(offer) => offer.height,
                 _ => Height(0),
             };
-            Ok::<_, provider::ProviderError>((connection, joined, others, offers))
+            Ok::<_, ProviderError>((connection, joined, others, offers))
         };
         let (connection, joined, others, offers) = match opened.await {
             Ok(opened) => opened,
@@ -155,7 +162,7 @@ pub async fn enter(
                 without(format!("does not let this node in: {why}"));
                 refused = Some(why);
             }
-            _ => without("does not take followers".to_owned()),
+            _ => without(ProviderError::NoFollowers.to_string()),
         }
     }
     match (trust, refused) {
@@ -163,6 +170,17 @@ pub async fn enter(
         (_, Some(why)) => Err(JoinError::Refused(why)),
         _ => Err(JoinError::Unreachable(unreached.join("; "))),
     }
+}
+
+/// Opens a session with one server, and asks it to let this node in.
+async fn request_entry(
+    entrance: &Entrance,
+    node: &dyn Sign,
+    request: &JoinRequest,
+) -> Result<(Connection, Answer), ProviderError> {
+    let mut connection = Connection::open(entrance, node).await?;
+    let joined = connection.ask(Question::Join(Box::new(request.clone()))).await?;
+    Ok((connection, joined))
 }
 
 /// Fetches a certified state from these servers, going on with what `pieces` holds; nothing if the

@@ -56,6 +56,7 @@ use std::{
 
 use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId, identity::Keypair};
+use metatopia_types::Contact;
 use tokio::sync::mpsc;
 
 use self::{frame::Session, outbox::Outbox, swarm::Order};
@@ -209,6 +210,12 @@ impl LanesHandle {
     #[must_use]
     pub fn local(&self) -> PeerId {
         self.local
+    }
+
+    /// Where this server takes others.
+    #[must_use]
+    pub fn contact(&self) -> Contact {
+        Contact { peer_id: self.local.to_string(), address: self.address.to_string() }
     }
 
     /// Queues a frame for `peer`; never waits. It goes into the session whose `PeerUp` was the last

@@ -4,8 +4,9 @@
 //! ([`applier`]), sessions with other servers ([`lanes`]) and with clients ([`gateway`]), and HTTP
 //! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
 //! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
-//! [`joining`] makes a follower out of an invite, [`founding`] a world out of a genesis. [`cli`] is the
-//! command line. What is decided, and what a world is, is not known here.
+//! [`joining`] makes a follower out of an invite, [`founding`] a world out of a genesis; [`documents`]
+//! are files that operators hand to each other. [`cli`] is the command line. What is decided, and
+//! what a world is, is not known here.
 //!
 //! ```
 //! use metatopia::{clock::Clock, metrics::Metrics};
@@ -26,6 +27,7 @@ pub mod client_driver;
 pub mod clock;
 pub mod config;
 pub mod disk;
+pub mod documents;
 pub mod driver;
 pub mod founding;
 pub mod framing;

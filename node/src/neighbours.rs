@@ -22,6 +22,8 @@ pub(crate) struct Neighbours {
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
     /// Those that the configuration names, as long as nothing better is known.
     pub(crate) configured: BTreeMap<PublicKey, Contact>,
+    /// Where servers said that they take this node, when they let it in while it ran.
+    pub(crate) told: BTreeMap<PublicKey, Multiaddr>,
     guests: BTreeMap<PublicKey, PeerId>,
     names: BTreeMap<PeerId, PublicKey>,
 }
@@ -43,12 +45,14 @@ impl Neighbours {
     }
 
     /// Lets in who is to be connected and sends the others away. Servers are dialled where
-    /// `own_addresses` say, else where the sim says; guests dial. Gives everybody's name.
+    /// `own_addresses` say, else where the sim says, and where they said themselves; guests dial.
+    /// Gives everybody's name.
     pub(crate) async fn connect(
         &mut self,
         lanes: &LanesHandle,
         own_addresses: &BTreeMap<PublicKey, Vec<Multiaddr>>,
     ) -> &BTreeMap<PeerId, PublicKey> {
+        self.told.retain(|server, _| self.contacts.contains_key(server));
         let mut names = BTreeMap::new();
         let unknown = self.configured.iter().filter(|(key, _)| !self.contacts.contains_key(key));
         for (key, contact) in self.contacts.iter().chain(unknown) {
@@ -56,7 +60,9 @@ impl Neighbours {
                 Ok(peer) if peer == lanes.local() => {}
                 Ok(peer) => {
                     let stated = || contact.address.parse().ok().into_iter().collect();
-                    let addresses = own_addresses.get(key).cloned().unwrap_or_else(stated);
+                    let mut addresses = own_addresses.get(key).cloned().unwrap_or_else(stated);
+                    let told = self.told.get(key).filter(|told| !addresses.contains(told));
+                    addresses.extend(told.cloned());
                     lanes.allow(peer, addresses).await;
                     names.insert(peer, *key);
                 }
@@ -111,9 +117,7 @@ impl GuestFile {
                 Guests::default()
             }
         };
-        let (peer_id, address) = (lanes.local().to_string(), lanes.address().to_string());
-        let contact = Contact { peer_id, address };
-        Input::Welcome { contact, guests: Box::new(guests) }
+        Input::Welcome { contact: lanes.contact(), guests: Box::new(guests) }
     }
 
     /// Writes them down before anybody hears of it. After a power cut the last change may be gone:

@@ -13,6 +13,7 @@ use std::{
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
+use metatopia_protocol::{Applicant, Grant, JoinRequest};
 use metatopia_replica::{
     Announcement, Config,
     keeper::{Done, HISTORY_TURNS, History, NoStart, Order, StorageError},
@@ -20,7 +21,7 @@ use metatopia_replica::{
 use metatopia_sim::{ENGINE, Genesis, GenesisError, World};
 use metatopia_store::{OpenError, ReadError, Store};
 use metatopia_types::{
-    Contact, Ed25519, Millis, PublicKey, Sign, SigningKey, limits::TICKS_PER_SECOND, wire,
+    Contact, Ed25519, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -38,6 +39,7 @@ use crate::{
     gateway::{self, Door, GatewayLimits},
     heals::HealFile,
     http::{self, Allowed, Origin, Session, SourceOffer, in_url},
+    joining::{InviteFile, Knocks},
     keys::{self, LoadKeyError},
     lanes,
     metrics::Metrics,
@@ -215,6 +217,7 @@ pub async fn run_meddled(
     let http = http::start(bound, allowed.clone(), node);
     let (clients, servers) = (gateway.address(), lanes.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
+    let knocks = knocks(&settings, (sim, server), node_key, lanes.contact(), clock);
     let driver = Driver {
         replica,
         config,
@@ -238,12 +241,29 @@ pub async fn run_meddled(
         status,
         addresses: addresses(&settings),
         guests: GuestFile::at(&settings.data_dir),
+        knocks,
     };
     let ended = driver.run(stop).await;
     http.shutdown().await;
     // The disk's thread ends once its orders have: everything appended is on its way to the disk.
     let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
     Ok(ended?)
+}
+
+/// What asks servers to let this node in; nothing if it came by no invite of this sim.
+fn knocks(
+    settings: &Settings,
+    (sim, server): (SimId, PublicKey),
+    node: SigningKey,
+    contact: Contact,
+    clock: Clock,
+) -> Option<Knocks> {
+    let invite = InviteFile::at(&settings.data_dir).invite();
+    let invite = invite.filter(|invite| invite.invite.sim() == sim)?;
+    let stands_by = invite.invite.grant == Grant::StandBy;
+    let applicant = stands_by.then_some(Applicant { key: server, contact });
+    let request = JoinRequest { invite, applicant };
+    Some(Knocks::new(request, node, clock.now().monotonic))
 }
 
 /// In the data directory: the certificates for clients, and their keys.

@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "replica",
             "scenarios",
+            "world",
             "node",
         ],
     ),

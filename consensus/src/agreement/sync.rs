@@ -28,6 +28,11 @@ pub(super) struct Sync {
 }
 
 impl Sync {
+    /// How many decisions wait.
+    pub(super) fn len(&self) -> usize {
+        self.ahead.len()
+    }
+
     /// The heights of the decisions that wait.
     pub(super) fn held(&self) -> Vec<Height> {
         self.ahead.keys().copied().collect()

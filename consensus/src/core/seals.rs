@@ -37,6 +37,11 @@ impl Seals {
         Self { scheme, good: BTreeSet::new(), order: VecDeque::new() }
     }
 
+    /// How many are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
     /// Remembers a signature that we made, or checked in an earlier life.
     pub(crate) fn trust(&mut self, key: &PublicKey, message: &[u8; 32], signature: &Signature) {
         let mark = mark(key, message, signature);

@@ -369,6 +369,32 @@ fn decisions_far_ahead_or_from_strangers_are_not_held() {
 }
 
 #[test]
+fn what_is_held_of_a_peer_that_says_too_much_is_told_beside_its_limit() {
+    let mut cluster = decided_cluster();
+    let early = |cluster: &Cluster| {
+        let held = cluster.servers[0].agreement().held();
+        assert!(held.iter().all(|held| held.count <= held.most), "{held:?}");
+        let count = |what: &str| held.iter().find(|held| held.what == what).unwrap().count;
+        (count("early messages of a peer"), count("unfinished turns"))
+    };
+    let next = cluster.servers[0].agreement().height().plus(1);
+    let most = (EARLY_FRAMES_PER_PEER_MAX, ASSEMBLIES_PER_PEER_MAX);
+    let mut told = Vec::new();
+    for round in 0..2 * EARLY_FRAMES_PER_PEER_MAX as u32 {
+        let (kind, voter) = (VoteKind::Prevote, key(1));
+        let vote = Vote { kind, height: next, round: Round(round), header: None, voter };
+        answers(&mut cluster, Message::Vote(vote.sign(sim(), &Key(voter))));
+        let mut part = parts(&long_turn(next.0)).swap_remove(0);
+        part.header = HeaderId(Digest::of("a turn that nobody has", &round.to_le_bytes()));
+        answers(&mut cluster, Message::Part(part));
+        told.push(early(&cluster));
+    }
+
+    assert_eq!(told[0], (1, 1));
+    assert_eq!(told.last(), Some(&most));
+}
+
+#[test]
 fn good_signatures_are_remembered_up_to_a_number() {
     let mut seals = Seals::new(Arc::new(StandIn));
     let nonsense = certify(&header(1), [1]).signatures[0].1;

@@ -7,7 +7,10 @@
 //! Every server counts for itself how many nodes an invite let in. A node that was let in by it once
 //! comes back without being counted again.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use metatopia_consensus::Message;
 use metatopia_protocol::{
@@ -27,6 +30,9 @@ pub const GUESTS_MAX: usize = 32;
 /// Invites whose uses are remembered until they expire.
 pub const INVITES_KNOWN_MAX: usize = 256;
 
+/// Followers that gave way to others and are remembered, so that they are not counted again.
+pub const GAVE_WAY_MAX: usize = 256;
+
 /// Frames of one follower that are looked at in a second, and after a quiet one at once: what 64
 /// clients of it say who act twenty times a second. They are counted by the clock and not by turns,
 /// because people go on while a turn takes long.
@@ -35,7 +41,7 @@ pub const GUEST_FRAMES_PER_SECOND: u32 = 1_280;
 /// So far may a follower be ahead of its rate.
 const AHEAD: Duration = Duration::from_secs(1);
 
-/// Largest encoded [`Guests`]: 32 of 500 B and 256 invites of 50 B are 29 KiB.
+/// Largest encoded [`Guests`]: 32 of 500 B, 256 invites of 50 B and 256 keys are 37 KiB.
 const GUESTS_BYTES_MAX: usize = 64 * 1_024;
 
 /// A follower.
@@ -53,6 +59,8 @@ pub struct Guests {
     guests: BTreeMap<PublicKey, Guest>,
     /// How many nodes an invite let in, and when it expires.
     used: BTreeMap<Digest, (u32, Millis)>,
+    /// Who was let in and gave way while it was away.
+    gave_way: BTreeSet<PublicKey>,
     /// When all that each said lately would be said at the steady rate.
     #[serde(skip)]
     due: BTreeMap<PublicKey, Duration>,
@@ -111,13 +119,33 @@ impl Guests {
         }
     }
 
-    /// Makes room for one more: who is not connected gives way.
-    fn make_room(&mut self, is_up: impl Fn(&PublicKey) -> bool) -> bool {
+    /// Was this node let in once?
+    fn came_before(&self, node: &PublicKey) -> bool {
+        self.guests.contains_key(node) || self.gave_way.contains(node)
+    }
+
+    /// Who gives way to one more: nobody while there is room, then somebody who is not connected.
+    fn gives_way(
+        &self,
+        is_up: impl Fn(&PublicKey) -> bool,
+    ) -> Result<Option<PublicKey>, JoinRefusal> {
         if self.guests.len() < GUESTS_MAX {
-            return true;
+            return Ok(None);
         }
         let away = self.guests.keys().find(|guest| !is_up(guest)).copied();
-        away.is_some_and(|guest| self.guests.remove(&guest).is_some())
+        away.map(Some).ok_or(JoinRefusal::Full)
+    }
+
+    fn take_in(&mut self, node: PublicKey, guest: Guest, gives_way: Option<PublicKey>) {
+        if let Some(gone) = gives_way {
+            self.guests.remove(&gone);
+            if self.gave_way.len() >= GAVE_WAY_MAX {
+                self.gave_way.pop_first();
+            }
+            self.gave_way.insert(gone);
+        }
+        self.gave_way.remove(&node);
+        self.guests.insert(node, guest);
     }
 
     /// Counts one more use.
@@ -142,14 +170,13 @@ impl Guests {
         now: Millis,
         is_up: impl Fn(&PublicKey) -> bool,
     ) -> Result<(), JoinRefusal> {
-        if !self.guests.contains_key(&node) {
-            if !self.make_room(is_up) {
-                return Err(JoinRefusal::Full);
-            }
+        let is_in = self.guests.contains_key(&node);
+        let gives_way = if is_in { None } else { self.gives_way(is_up)? };
+        if !self.came_before(&node) {
             self.take_up(&request.invite, now)?;
         }
         let guest = Guest { peer_id: String::new(), applicant: request.applicant.clone() };
-        self.guests.insert(node, guest);
+        self.take_in(node, guest, gives_way);
         Ok(())
     }
 }
@@ -218,7 +245,7 @@ impl Replica {
         let scheme = &*self.config.agreement.scheme;
         let now = world.time();
         // Who came by an invite while it was good comes back after that.
-        let came = self.guests.guests.contains_key(&node);
+        let came = self.guests.came_before(&node);
         let good_at = if came { Millis(0) } else { now };
         let Some(contact) = self.welcome.clone() else {
             return Answer::Join(Err(JoinRefusal::Full));
@@ -245,9 +272,9 @@ impl Replica {
                 continue;
             }
             let peers = &self.peers;
-            if self.guests.make_room(|guest| peers.contains(guest)) {
+            if let Ok(gives_way) = self.guests.gives_way(|guest| peers.contains(guest)) {
                 let guest = Guest { peer_id: contact.peer_id, applicant: None };
-                self.guests.guests.insert(key, guest);
+                self.guests.take_in(key, guest, gives_way);
                 changed = true;
             }
         }

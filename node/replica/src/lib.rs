@@ -29,6 +29,7 @@ mod facts;
 pub mod fetch;
 mod guests;
 pub mod keeper;
+mod knocking;
 mod ledger;
 pub mod mempool;
 mod mending;
@@ -49,7 +50,10 @@ pub use backfill::{FILL_BYTES_MAX, FILL_TURNS_MAX, Missing, Unasked};
 pub use controls::Controls;
 pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use entrances::{Announcement, Entrances, Heard, PAUSE};
-pub use guests::{GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX};
+pub use guests::{
+    GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX,
+};
+pub use knocking::{KNOCK_PAUSES, Knock, Knocking};
 pub use mending::{Condition, HEALS_MAX, HOUR, RECENT_BYTES_MAX, Report};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
 pub use offers::OFFERS_MAX;

@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::{self as consensus, Agreement, Decision, Halt, Position, Record, To};
+use metatopia_consensus::{
+    self as consensus, Agreement, Decision, Halt, Held, Position, Record, To,
+};
 use metatopia_protocol::{Answer, Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
@@ -210,6 +212,12 @@ impl Replica {
             questions: self.questions.len() + self.loading.len() + self.held.len(),
             sessions: self.sessions.len(),
         }
+    }
+
+    /// How much its agreement holds of what others said, beside the limits of that.
+    #[must_use]
+    pub fn held(&self) -> [Held; 8] {
+        self.agreement.held()
     }
 
     /// The state of affairs.

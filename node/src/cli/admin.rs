@@ -8,7 +8,10 @@ use std::{
 use clap::{Args, Subcommand};
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::is_line;
-use metatopia_types::{Act, Contact, Outcome, PublicKey, SetChange, limits::CONTACT_BYTES_MAX};
+use metatopia_types::{
+    Act, Contact, Outcome, PublicKey, Refusal, SetChange,
+    limits::{CONTACT_BYTES_MAX, STANDBYS_MAX, VALIDATORS_MIN},
+};
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -22,6 +25,9 @@ use super::{
     status::Status,
 };
 use crate::client_driver::Driver;
+
+/// What to look at after a change that was refused.
+const WHO_VOTES: &str = "`metatopia status --json` lists who votes";
 
 /// Between two questions whether a change is in force.
 const ASK: Duration = Duration::from_millis(200);
@@ -153,7 +159,7 @@ async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
     let promoted = async {
         let contact = match contact {
             Some(contact) => contact,
-            None => stated_contact(&mut driver, change.server).await?,
+            None => stated_contact(&mut driver, &change).await?,
         };
         let key = change.server;
         let act = match reserve {
@@ -177,34 +183,81 @@ async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// Where a node says that it is which stands by.
-async fn stated_contact(driver: &mut Driver, server: PublicKey) -> Result<Contact, Failure> {
+async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Contact, Failure> {
+    let server = change.server;
     let answer = driver.ask(Question::Applicants, ANSWER).await?;
     let Answer::Applicants(all) = answer else {
         return Err(Failure::failed("the node does not say who stands by"));
     };
-    all.into_iter().find(|one| one.key == server).map(|one| one.contact).ok_or_else(|| {
-        Failure::not_found(format!("the node knows of no follower that would vote with {server}"))
-            .hint("ask its owner to join by an invite that grants stand-by, or give --contact")
-    })
+    if let Some(found) = all.into_iter().find(|one| one.key == server) {
+        return Ok(found.contact);
+    }
+    if voters(change).await?.contains(&server.to_string()) {
+        return Err(Failure::refused(format!("{server} votes already")).hint(WHO_VOTES));
+    }
+    let message = format!("the node knows of no follower that would vote with {server}");
+    Err(Failure::not_found(message)
+        .hint("ask its owner to join by an invite that grants stand-by, or give --contact"))
+}
+
+/// The keys of the servers that vote now.
+async fn voters(change: &ChangeArgs) -> Result<Vec<String>, Failure> {
+    let node = change.admin.at.node.first().ok_or_else(|| Failure::usage("no node was given"))?;
+    Ok(Status::ask(node, None).await?.validators)
+}
+
+/// Which rule a change broke that the set of validators does not allow, by who votes, and what to do.
+fn broken_rule(change: &SetChange, voters: &[String]) -> Failure {
+    let refused = |why: String| Failure::refused(format!("the change was refused: {why}"));
+    let votes = |key: &PublicKey| voters.contains(&key.to_string());
+    match change {
+        SetChange::Add { key, .. } | SetChange::Reserve { key, .. } if votes(key) => {
+            refused(format!("{key} votes already")).hint(WHO_VOTES)
+        }
+        SetChange::Add { key, .. } | SetChange::Reserve { key, .. } => refused(format!(
+            "{key} stands by already, or {STANDBYS_MAX} others do"
+        ))
+        .hint(
+            "a standby votes once its own node follows: is it running? `metatopia admin demote` \
+                 takes one off the list",
+        ),
+        SetChange::Remove { key } if !votes(key) => {
+            refused(format!("{key} neither votes nor stands by")).hint(WHO_VOTES)
+        }
+        SetChange::Remove { .. } if voters.len() <= VALIDATORS_MIN => {
+            let (now, least) = (voters.len(), VALIDATORS_MIN);
+            refused(format!("{now} servers vote, and the set never shrinks below {least}"))
+                .hint("promote another one first")
+        }
+        SetChange::Remove { .. } => {
+            refused("other changes of who votes are under way".into()).hint(WHO_VOTES)
+        }
+    }
 }
 
 /// Has the change decided: its act, and the height.
 async fn submit(
     driver: &mut Driver,
     change: &ChangeArgs,
-    act: SetChange,
+    wanted: SetChange,
 ) -> Result<(String, u64), Failure> {
     let login = driver.submit(change.admin.login(&driver.author()), Vec::new()).await?;
-    let change = driver.submit(Act::SetChange(act), Vec::new()).await?;
-    let places = decide_in_time(driver, &[login.act, change.act]).await?;
-    for (what, act) in [("the login", login.act), ("the change", change.act)] {
+    let act = driver.submit(Act::SetChange(wanted.clone()), Vec::new()).await?.act;
+    let places = decide_in_time(driver, &[login.act, act]).await?;
+    for (what, act) in [("the login", login.act), ("the change", act)] {
         let place = places.get(&act).copied().unwrap_or_default();
-        if let Outcome::Refused(why) = prove(driver, place, act).await? {
-            return Err(Failure::refused(format!("{what} was refused: {why}")));
+        match prove(driver, place, act).await? {
+            Outcome::Refused(Refusal::BadSetChange) => {
+                return Err(broken_rule(&wanted, &voters(change).await?));
+            }
+            Outcome::Refused(why) => {
+                return Err(Failure::refused(format!("{what} was refused: {why}")));
+            }
+            _ => {}
         }
     }
-    let (height, _) = places.get(&change.act).copied().unwrap_or_default();
-    Ok((change.act.to_string(), height.0))
+    let (height, _) = places.get(&act).copied().unwrap_or_default();
+    Ok((act.to_string(), height.0))
 }
 
 /// Waits until the server votes, or votes no more.
@@ -220,8 +273,7 @@ async fn finish(
     let mut validators = Vec::new();
     let mut in_force = false;
     while !in_force && !args.wait.is_zero() {
-        let node = args.admin.at.node.first().ok_or_else(|| Failure::usage("no node was given"))?;
-        validators = Status::ask(node, None).await?.validators;
+        validators = voters(args).await?;
         in_force = validators.contains(&server) == votes;
         if !in_force && began.elapsed() > args.wait {
             let shown = Changed { change, server, act, height, in_force, validators };
@@ -240,6 +292,32 @@ async fn finish(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All of these were told as `the validator set does not allow it`.
+    #[test]
+    fn a_change_that_is_refused_is_told_with_its_rule_and_with_what_to_do() {
+        let key = |n: u8| PublicKey([n; 32]);
+        let four: Vec<String> = (0..4).map(|n| key(n).to_string()).collect();
+        let five: Vec<String> = (0..5).map(|n| key(n).to_string()).collect();
+        let contact = Contact::default();
+        let add = |n| SetChange::Add { key: key(n), contact: contact.clone() };
+        let reserve = |n| SetChange::Reserve { key: key(n), contact: contact.clone() };
+        let remove = |n| SetChange::Remove { key: key(n) };
+        for (change, voters, rule, next) in [
+            (add(1), &four, "votes already", "status --json"),
+            (reserve(1), &four, "votes already", "status --json"),
+            (add(9), &four, "stands by already", "admin demote"),
+            (reserve(9), &four, "stands by already", "admin demote"),
+            (remove(9), &four, "neither votes nor stands by", "status --json"),
+            (remove(1), &four, "4 servers vote, and the set never shrinks below 4", "promote"),
+            (remove(1), &five, "under way", "status --json"),
+        ] {
+            let failure = broken_rule(&change, voters);
+            assert_eq!(failure.exit, Exit::Refused);
+            let told = failure.to_string();
+            assert!(told.contains(rule) && told.contains(next), "{change:?}: {told}");
+        }
+    }
 
     #[test]
     fn contacts_are_a_peer_id_and_an_address() {

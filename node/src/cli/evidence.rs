@@ -1,7 +1,6 @@
 //! `evidence`: two signatures that no honest server gives, found in what servers keep, and checked by
 //! anybody.
 
-mod file;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -12,11 +11,9 @@ use clap::{Args, Subcommand};
 use metatopia_types::{Evidence, Height, SimId, VoteKind};
 use serde::Serialize;
 
-use self::{
-    file::{EVIDENCE_BYTES_MAX, EvidenceFile},
-    search::search,
-};
+use self::search::search;
 use super::{console::Console, failure::Failure, sources::only_directory, up::world::GENESIS};
+use crate::documents::evidence::{EVIDENCE_BYTES_MAX, EvidenceFile, EvidenceFileError, Unproven};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EvidenceCommand {
@@ -25,7 +22,8 @@ pub(super) enum EvidenceCommand {
         metatopia evidence list plaza/server-0\n  \
         metatopia evidence list plaza/server-0 --out liars.evidence\n\n\
         Found are conflicting votes and proposals that this server got, and reports that were \
-        decided on. Nothing is\nchanged, and the server may be running.")]
+        decided on. Nothing is\nchanged, and the server may be running. Without evidence no file is \
+        written, and the exit code is 0 as well.")]
     List(ListArgs),
     /// Check a file of evidence by itself: it holds all that is needed.
     #[command(after_help = "Examples:\n  \
@@ -74,7 +72,7 @@ struct Lie {
 }
 
 impl Lie {
-    fn of(evidence: &Evidence, holds: Result<(), String>) -> Self {
+    fn of(evidence: &Evidence, holds: Result<(), Unproven>) -> Self {
         let (accused, height) = evidence.accused();
         let text = |id: metatopia_types::HeaderId| id.to_string();
         let (round, what, turns) = match evidence {
@@ -91,7 +89,7 @@ impl Lie {
             }
         };
         let (accused, height, round) = (accused.to_string(), height.0, round.0);
-        let error = holds.err();
+        let error = holds.err().map(|why| why.to_string());
         Self { accused, height, round, what, turns, holds: error.is_none(), error }
     }
 }
@@ -107,6 +105,12 @@ impl fmt::Display for Lie {
             Some(error) => write!(f, "\n  DOES NOT HOLD: {error}"),
             None => Ok(()),
         }
+    }
+}
+
+impl From<EvidenceFileError> for Failure {
+    fn from(error: EvidenceFileError) -> Self {
+        Self::unverified(error.to_string())
     }
 }
 
@@ -131,6 +135,10 @@ fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
     let Some(out) = &args.out else {
         return Ok(());
     };
+    if found.evidence.is_empty() {
+        console.warn(&format!("there is nothing to write: {} is not made", out.display()));
+        return Ok(());
+    }
     let mut file = fs::OpenOptions::new();
     let written = file.write(true).create_new(true).open(out).and_then(|mut file| {
         std::io::Write::write_all(&mut file, &found.encode())?;
@@ -158,7 +166,7 @@ fn verify(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
         return Err(Failure::unverified(format!("{name} is about sim {sim}, not {wanted}")));
     }
     console.note(&format!("about sim {sim}"));
-    let mut wrong: Option<(Height, String)> = None;
+    let mut wrong: Option<(Height, Unproven)> = None;
     for (evidence, holds) in file.evidence.iter().zip(file.check()?) {
         if let Err(error) = &holds {
             wrong.get_or_insert((evidence.accused().1, error.clone()));

@@ -164,19 +164,29 @@ fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
     Ok(checked?)
 }
 
+/// What to do without an invite.
+const MADE_BY: &str = "`metatopia invite create` makes one";
+
 /// Reads an invite from the command line, or from the file that is named there.
 pub(super) fn read(text: &str) -> Result<SignedInvite, Failure> {
-    let content = match fs::read_to_string(text) {
-        Ok(content) => content,
-        Err(_) => text.to_owned(),
-    };
-    Ok(SignedInvite::read(&content)?)
+    match fs::read_to_string(text) {
+        Ok(content) => Ok(SignedInvite::read(&content)?),
+        Err(_) => match SignedInvite::read(text) {
+            Err(error @ InviteTextError::NoMark) => {
+                Err(Failure::usage(format!("what is given is no file, and {error}")).hint(MADE_BY))
+            }
+            read => Ok(read?),
+        },
+    }
 }
 
 impl From<InviteTextError> for Failure {
     fn from(error: InviteTextError) -> Self {
-        Self::usage(error.to_string())
-            .hint("an invite begins with `metatopia1`; `metatopia invite create` makes one")
+        let failure = Self::usage(error.to_string());
+        match error {
+            InviteTextError::NoMark => failure.hint(MADE_BY),
+            _ => failure.hint("copy all of it, and nothing behind it"),
+        }
     }
 }
 
@@ -290,4 +300,21 @@ fn own_key(dir: &Path) -> Result<(SigningKey, Option<NodeUrl>), Failure> {
     let listens = config::read(&config).ok().and_then(|layer| layer.http_listen);
     let url = listens.and_then(|address| format!("http://{address}").parse().ok());
     Ok((keys::load(&key)?, url))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is no invite was told twice, before and behind the semicolon.
+    #[test]
+    fn a_text_that_is_no_invite_is_told_once_with_what_makes_one() {
+        let told = |text: &str| read(text).unwrap_err().to_string();
+        let advice = "`metatopia invite create` makes one";
+        let nothing = "what is given is no file, and no invite: it has no `metatopia1` in it";
+        assert_eq!(told("nothing"), format!("{nothing}; {advice}"));
+        let empty = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        assert_eq!(told(empty), format!("no invite: it has no `metatopia1` in it; {advice}"));
+        assert!(told("metatopia1!").ends_with("; copy all of it, and nothing behind it"));
+    }
 }

@@ -26,8 +26,11 @@ pub(super) enum RecoverCommand {
         For a sim whose servers disagree about a state, so that no root has a quorum: `status` says \
         `stalled`. All of\nthem are stopped; `bisect` shows where they part, and people decide who \
         is right. The state is computed again from\nthe server's own snapshot and turns. No turn \
-        that was decided is undone, and no vote. Exit code 4 when there is\nnothing to recover, or \
-        the server runs.")]
+        that was decided is undone, and no vote.\n\nThat the sim is stalled, and not only this \
+        server stopped, is for people to know, who ask every server: this\ncommand reads one log, \
+        and warns if that shows no stall. Exit code 4 when this server runs, when no turn is\n\
+        decided, or when later turns certify the root after the turn of --to: then there is nothing \
+        to recover.")]
     Propose(sign::ProposeArgs),
     /// Sign a proposal, if this server comes to the same state.
     #[command(

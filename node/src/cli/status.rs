@@ -62,6 +62,10 @@ pub(super) struct Status {
 }
 
 impl Status {
+    fn follows(&self) -> Option<Follows> {
+        Follows::deserialize(self.more.get("follows")?).ok()
+    }
+
     fn missing(&self) -> Option<Missing> {
         Missing::deserialize(self.more.get("missing")?).ok()
     }
@@ -79,6 +83,37 @@ impl Status {
                 _ => failure,
             }
         })
+    }
+}
+
+/// By which servers a node follows, as it tells of them.
+#[derive(Deserialize)]
+struct Follows {
+    servers: usize,
+    connected: usize,
+    refused: Vec<Refused>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    server: String,
+    why: String,
+}
+
+impl fmt::Display for Follows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { servers, connected, refused } = self;
+        write!(f, "{connected} of {servers} servers")?;
+        if connected + refused.len() < *servers {
+            write!(f, "; others are asked to let it in")?;
+        }
+        for Refused { server, why } in refused {
+            write!(f, "; {} refuses: {why}", server.get(..8).unwrap_or(server))?;
+        }
+        if !refused.is_empty() {
+            write!(f, "; stop it, and join again by a new invite")?;
+        }
+        Ok(())
     }
 }
 
@@ -126,6 +161,9 @@ impl fmt::Display for Status {
         writeln!(f, "peers       {}", self.peers)?;
         write!(f, "clients     {}", self.clients)?;
         let told = |key: &str| self.more.get(key).and_then(|told| told.as_str());
+        if let Some(follows) = self.follows() {
+            write!(f, "\nfollows     {follows}")?;
+        }
         if let Some(missing) = self.missing() {
             write!(f, "\nmissing     {missing}")?;
         }
@@ -185,6 +223,24 @@ mod tests {
         let unasked = told(r#"{"turns":7,"first":3,"last":5,"unasked":"nobody has them"}"#);
         assert!(unasked.contains("3 to 5; not asked for: nobody has them\n"), "{unasked}");
         assert!(!told("null").contains("missing"));
+    }
+
+    #[test]
+    fn people_are_told_by_which_servers_a_node_follows_and_what_to_do_about_the_others() {
+        let told = |follows: &str| {
+            let said = SAID.replace("\"stalled\"", &format!("\"follows\":{follows},\"stalled\""));
+            serde_json::from_str::<Status>(&said).unwrap().to_string()
+        };
+        let all = told(r#"{"servers":4,"connected":4,"refused":[]}"#);
+        assert!(all.contains("\nfollows     4 of 4 servers\n"), "{all}");
+        let some = told(r#"{"servers":4,"connected":3,"refused":[]}"#);
+        assert!(some.contains("3 of 4 servers; others are asked to let it in\n"), "{some}");
+        let refused = r#"[{"server":"0123456789","why":"the invite has expired"}]"#;
+        let one = told(&format!(r#"{{"servers":4,"connected":3,"refused":{refused}}}"#));
+        let line = "3 of 4 servers; 01234567 refuses: the invite has expired; stop it, and join \
+            again by a new invite\n";
+        assert!(one.contains(line), "{one}");
+        assert!(!told("null").contains("follows"));
     }
 
     #[test]

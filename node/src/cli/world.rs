@@ -4,7 +4,7 @@ mod heir;
 mod succeed;
 mod verify;
 
-use std::{fmt, fs, path::Path, path::PathBuf};
+use std::{fmt, path::Path, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use metatopia_sim::{Genesis, Parent};
@@ -24,8 +24,10 @@ pub(super) enum WorldCommand {
         signed for, which is\nproved in the new genesis; a snapshot file alone proves nothing but \
         itself. The successor has an id of its own and\nnames its parent. Objects, scripts, \
         packages, lands, players and the list of what was said are as they were,\nwith their \
-        sources and licences; servers and admins are new ones: whoever founds it decides there. \
-        Exit code\n4 when the directory is in use, 5 when the state or its proof does not hold.")]
+        sources and licences; servers and admins are new ones: whoever founds it decides there.\n\n\
+        No other server of the parent may live, which only people can know: otherwise there are two \
+        worlds from that\nturn on. Exit code 4 when a server or follower runs on the directory, or \
+        the new one is not empty; 5 when the\nstate or its proof does not hold.")]
     Succeed(succeed::SucceedArgs),
     /// What a genesis says, and which sim it carries on.
     Show(ShowArgs),
@@ -111,7 +113,7 @@ pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure
 }
 
 fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
-    let genesis: Genesis = read_genesis(&genesis_at(&args.path))?;
+    let genesis: Genesis = read_genesis(&genesis_at(&args.path)?)?;
     console.show(&Shown {
         sim: genesis.id().to_string(),
         name: genesis.name.clone(),
@@ -125,8 +127,41 @@ fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// The genesis file that a path names: itself, or the one in it, or in the first server's directory.
-fn genesis_at(path: &Path) -> PathBuf {
+///
+/// # Errors
+/// When there is none.
+fn genesis_at(path: &Path) -> Result<PathBuf, Failure> {
+    if path.exists() && !path.is_dir() {
+        return Ok(path.to_owned());
+    }
     let inside = [path.join(GENESIS), path.join("server-0").join(GENESIS)];
-    let found = inside.into_iter().find(|file| fs::metadata(file).is_ok());
-    found.unwrap_or_else(|| path.to_owned())
+    inside.into_iter().find(|file| file.exists()).ok_or_else(|| {
+        let name = path.display();
+        let message = match path.is_dir() {
+            true => format!("{name} holds no genesis"),
+            false => format!("there is no {name}"),
+        };
+        Failure::not_found(message).hint("name a genesis, or a data directory that holds one")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    /// The advice was to name the genesis by `--genesis`, an option that neither command has.
+    #[test]
+    fn a_genesis_that_is_not_there_is_told_with_what_can_be_named() {
+        let told = |path: &Path| {
+            let failure = show(&ShowArgs { path: path.to_owned() }, Console::quiet()).unwrap_err();
+            assert_eq!(failure.exit, Exit::NotFound);
+            failure.message
+        };
+        let advice = "name a genesis, or a data directory that holds one";
+        let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let absent = empty.join("no-such-file");
+        assert_eq!(told(&absent), format!("there is no {}; {advice}", absent.display()));
+        assert_eq!(told(&empty), format!("{} holds no genesis; {advice}", empty.display()));
+    }
 }

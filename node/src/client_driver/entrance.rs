@@ -94,6 +94,14 @@ impl Entrance {
         Ok(Self { url: url.clone(), sim, server, offer })
     }
 
+    /// The same, if it is the server that gave this word: it has to show a certificate that is named
+    /// there.
+    pub(crate) fn shown_by(mut self, word: &metatopia_protocol::Entrance) -> Option<Self> {
+        self.offer.certificates.retain(|hash| word.certificates.contains(&hash.0));
+        let is_it = self.server == word.server && !self.offer.certificates.is_empty();
+        is_it.then_some(self)
+    }
+
     /// Opens a session's carrier.
     ///
     /// # Errors

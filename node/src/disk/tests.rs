@@ -156,6 +156,23 @@ fn a_directory_in_use_can_be_verified_and_is_not_changed() {
 }
 
 #[test]
+fn a_directory_is_in_use_as_long_as_a_process_may_change_it() {
+    let place = Place::new();
+    let disk = place.disk();
+    let directory = DataDirectory::open(&place.data()).expect("it is there");
+
+    let busy = directory.is_free().expect_err("the disk is held");
+
+    assert_eq!((busy.cause, busy.path), (Cause::InUse, place.data()));
+    drop(disk);
+    assert_eq!(directory.is_free(), Ok(()));
+    // Asking holds nothing.
+    let _again = place.disk();
+    fs::remove_file(place.data().join("lock")).expect("our own file");
+    assert_eq!(directory.is_free(), Ok(()));
+}
+
+#[test]
 fn a_directory_that_is_not_there_is_not_created_for_reading() {
     let place = Place::new();
 

@@ -64,6 +64,8 @@ pub struct Status {
     pub clients: u32,
     /// Turns that it should keep and lacks; `None` if it lacks none.
     pub missing: Option<Missing>,
+    /// How it follows, of a node that came by an invite and is no server yet; else `None`.
+    pub follows: Option<Follows>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.
     pub condition: &'static str,
     /// No turn can be decided, or no root has a quorum.
@@ -72,6 +74,27 @@ pub struct Status {
     pub disk: Option<String>,
     /// Why this server does not take part yet, or any more; `None` when it is ready.
     pub waiting_for: Option<String>,
+}
+
+/// By which servers a node follows that came by an invite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Follows {
+    /// The sim's servers and standbys.
+    pub servers: usize,
+    /// Those of them with which it is connected. The others are asked to let it in.
+    pub connected: usize,
+    /// But for these, which do not by its invite, ever.
+    pub refused: Vec<Refused>,
+}
+
+/// A server that does not let a follower in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Its key.
+    #[serde(serialize_with = "text")]
+    pub server: PublicKey,
+    /// In its words.
+    pub why: String,
 }
 
 /// Turns that a server lacks.

@@ -32,6 +32,7 @@ fn a_status() -> Status {
         missing: None,
         condition: "running",
         stalled: false,
+        follows: None,
         waiting_for: None,
     }
 }
@@ -137,6 +138,7 @@ async fn the_status_is_what_was_published_last() {
         "voting": true,
         "missing": { "turns": 7, "first": 30, "last": 34, "unasked": "somebody knows why" },
         "disk": null,
+        "follows": null,
         "waiting_for": null,
     });
     assert_eq!(body, expected);

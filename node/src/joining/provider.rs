@@ -11,7 +11,7 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     carrier::{Carrier, CarrierError},
-    client_driver::{Entrance, EntranceError},
+    client_driver::{Entrance, EntranceError, NodeUrlError},
 };
 
 /// Time for the session to open, and for each of the first questions.
@@ -37,6 +37,10 @@ pub(super) enum ProviderError {
     Version(u16),
     #[error("gives no answer within {} s", ANSWER.as_secs())]
     TimedOut,
+    #[error("is no address: {0}")]
+    Address(#[from] NodeUrlError),
+    #[error("does not take followers")]
+    NoFollowers,
 }
 
 /// What came of a question.
@@ -72,6 +76,11 @@ impl Connection {
             }
         };
         timeout(ANSWER, asked).await.map_err(|_| ProviderError::TimedOut)?
+    }
+
+    /// Ends the session.
+    pub(super) async fn leave(self) {
+        self.carrier.send.leave().await;
     }
 
     async fn send(&mut self, id: u32, question: Question) -> Result<(), ProviderError> {

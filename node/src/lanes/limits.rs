@@ -55,7 +55,10 @@ impl Default for Redial {
     fn default() -> Self {
         Self {
             first: Duration::from_millis(50),
-            max: Duration::from_secs(2),
+            // A try at a network that is cut ends after its two seconds, or finds the network whole
+            // again when the kernel asks a second time, after one. With this pause behind it servers
+            // that were cut off are connected some two seconds after the network is whole.
+            max: Duration::from_millis(500),
             larger_waits: Duration::from_millis(50),
             open_within: Duration::from_secs(2),
             same_time: Duration::from_secs(2),

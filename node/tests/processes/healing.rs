@@ -4,13 +4,12 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Child,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use crate::plaza::{Folder, PATIENCE, Plaza, RESTARTED, run};
+use crate::plaza::{Folder, PATIENCE, Plaza, RESTARTED, Running, run};
 
 /// States are stored twice a second, and fetched by whoever is two seconds behind.
 const QUICK: [(&str, &str); 2] =
@@ -18,24 +17,6 @@ const QUICK: [(&str, &str); 2] =
 
 /// The server that it happens to.
 const VICTIM: usize = 3;
-
-/// A server process that ends with the test.
-struct Running(Child);
-
-impl Running {
-    /// Ends it as a power loss of its process would.
-    fn kill(mut self) {
-        self.0.kill().expect("it runs");
-        self.0.wait().expect("it ends");
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
-    }
-}
 
 fn status(plaza: &Plaza, index: usize) -> Value {
     let output = run(&["status", "--json", "--node", &plaza.servers[index].url]);

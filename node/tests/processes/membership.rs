@@ -1,15 +1,18 @@
 //! Servers that come and go: followers by invite, promotion, removal, with real processes.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader, Read as _},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Child, Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use crate::plaza::{Folder, PATIENCE, PROGRAM, Plaza, interrupt, json, key, run};
+use crate::plaza::{Folder, PATIENCE, PROGRAM, Plaza, Running, interrupt, json, key, run};
 
 /// A node that follows.
 struct Follower {
@@ -142,6 +145,53 @@ fn a_follower_joins_by_an_invite_serves_people_and_goes_on_after_a_kill() {
     plaza.stop();
 }
 
+/// How many servers a follower is connected with, by its own word.
+fn connected(follower: &Follower) -> Option<u64> {
+    follower.status()["follows"]["connected"].as_u64()
+}
+
+#[test]
+fn a_follower_is_let_in_later_by_servers_that_were_down_and_outlives_the_one_that_was_up() {
+    let folder = Folder::new("let-in-later");
+    let mut plaza = Plaza::start(&folder.join("world"), 4);
+    plaza.knows_entrances(0, 4);
+    let text = invite(&plaza, &[]);
+    plaza.pause();
+    let first = Running(plaza.restart(0));
+    let ask = ["status", "--json", "--node", &plaza.servers[0].url];
+    let began = Instant::now();
+    // Alone it is stalled, which the exit code says.
+    while serde_json::from_slice::<Value>(&run(&ask).stdout).is_err() {
+        assert!(began.elapsed() < PATIENCE, "server 0 does not come back");
+    }
+    let dir = folder.join("follower");
+    let joining = Follower::spawn(&dir, Some(&text));
+    let (began, config) = (Instant::now(), dir.join("metatopia.toml"));
+    while !config.exists() {
+        assert!(began.elapsed() < PATIENCE, "nobody lets it in");
+        thread::yield_now();
+    }
+    let _others: Vec<Running> = (1..4).map(|index| Running(plaza.restart(index))).collect();
+    let follower = Follower::until_ready(joining);
+    assert_eq!(follower.ready["servers"], 1, "the others were down");
+    // It holds a right to join, and is for nobody else.
+    let kept = fs::metadata(dir.join("invite")).expect("it is kept");
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+
+    let began = Instant::now();
+    while connected(&follower) != Some(4) {
+        assert!(began.elapsed() < PATIENCE, "not let in: {}", follower.status());
+    }
+    println!("all four let it in {:?} after it was ready", began.elapsed());
+    first.kill();
+    let height = plaza.height(1) + 20;
+    follower.reach(height);
+    plaza.reach(1, height);
+    assert_eq!(vec![follower.root(height)], plaza.roots(&[1], height));
+    assert_eq!(connected(&follower), Some(3));
+    follower.stop();
+}
+
 #[test]
 fn what_is_no_invite_is_refused_before_anything_is_asked_or_written() {
     let folder = Folder::new("no-invite");
@@ -270,7 +320,12 @@ fn four_servers_become_seven_and_then_five_while_bots_play_and_nothing_is_lost()
     refused(
         &["admin", "demote", &"ab".repeat(32), "--node", urls[0], "--key", &admin],
         4,
-        "refused",
+        "neither votes nor stands by",
+    );
+    refused(
+        &["admin", "promote", &plaza.servers[0].key, "--node", urls[0], "--key", &admin],
+        4,
+        "votes already",
     );
     for standby in standbys {
         interrupt(&standby.process);

@@ -200,6 +200,11 @@ impl Plaza {
 
     /// Stops as Ctrl-C does, and waits for a clean end.
     pub(crate) fn stop(mut self) {
+        self.pause();
+    }
+
+    /// As [`Plaza::stop`]; its servers can be started again one by one.
+    pub(crate) fn pause(&mut self) {
         interrupt(&self.process);
         let status = self.process.wait().expect("it ends");
         assert!(status.success(), "{status}");
@@ -213,6 +218,24 @@ impl Drop for Plaza {
         // Its children notice the end of their standard input.
         drop(self.process.kill());
         drop(self.process.wait());
+    }
+}
+
+/// A server process that ends with the test.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    /// Ends it as a power loss of its process would.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().expect("it runs");
+        self.0.wait().expect("it ends");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }
 

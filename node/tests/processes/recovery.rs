@@ -119,10 +119,17 @@ fn a_sim_that_is_divided_two_against_two_goes_on_from_the_state_that_its_operato
     let (first, file) = (text(&server(0)), text(&folder.join("plaza.recovery")));
     let propose = ["recover", "propose", "--json", "--out", &file, "--data-dir", &first];
     refused(&propose, 4, "stop the server first");
+    let began = Instant::now();
+    while divided.status(0, None)["stalled"] != true {
+        assert!(began.elapsed() < PATIENCE, "{}", divided.status(0, None));
+    }
     divided.stop();
 
     // Three operators look, and sign; one of them is the operator of a server that was wrong.
-    let proposed = json(&propose);
+    let output = run(&propose);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!told.contains("shows no stall"), "{told}");
+    let proposed: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
     assert_eq!((&proposed["height"], &proposed["number"]), (&(at + 1).into(), &1.into()));
     let apply =
         |index| run(&["recover", "apply", "--json", &file, "--data-dir", &text(&server(index))]);

@@ -53,6 +53,12 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     person.leaves();
     plaza.reach(0, plaza.height(0) + 6);
     let (dir, sim) = (plaza.dir.clone(), plaza.sim.clone());
+    // It was founded without a word, of a world that lives.
+    let (lives, early) = (dir.join("server-2"), folder.join("early"));
+    let (lives, early) = (lives.display().to_string(), early.display().to_string());
+    let succeed = ["world", "succeed", &lives, "--place-name", "x", "--data-dir", &early];
+    refused(&succeed, 4, &["another process is using", "stop it"]);
+    assert!(!Path::new(&early).exists());
     plaza.stop();
     for index in [0, 1, 3] {
         fs::remove_dir_all(dir.join(format!("server-{index}"))).expect("it is gone for good");

@@ -35,7 +35,7 @@ pub use oracle::{Log, Oracle, Step};
 pub use person::{Deed, Fate, Manner, Person};
 pub use report::{Report, Request};
 pub use server::{Job, Server, Start, Wake};
-pub use servers::{Mail, Servers, Tamper};
+pub use servers::{Letter, Mail, Servers, Tamper};
 pub(crate) use setting::contact;
 pub use setting::{Broken, Flip, Setting, Trap};
 pub use stage::Stage;

@@ -87,6 +87,16 @@ fn a_wrong_word_is_answered_with_the_right_ones() {
         ("replay --seed 1 --without bitflip", "bit-flip"),
         ("twins --schedules 999999999", "245760"),
         ("bugbank --bug none", "lock-ignored"),
+        ("swarm --virtual 0s", "1s to 24h"),
+        ("swarm --first-seed -1", "0 to 18446744073709551615"),
+        ("swarm --jobs 0", "1.."),
+        ("replay --seed x", "0 to 18446744073709551615"),
+        ("replay --seed 1 --from 5s --until 4s", "before they begin"),
+        ("replay --seed 1 --without invited", "--whole"),
+        ("swarm --seeds 0", "1.."),
+        ("twins --schedules 0", "1..="),
+        // It went on from seed 0, and never ended.
+        ("swarm --seeds 1 --first-seed 18446744073709551615", "an earlier one"),
         ("swam", "swarm"),
     ] {
         let output = run(words);

@@ -16,7 +16,7 @@ use crate::samples::sim;
 const FRAME_BYTES_MAX: usize = 1_000;
 
 /// A value's bytes are its only encoding.
-fn only(bytes: &[u8], again: Option<Vec<u8>>) -> bool {
+pub(crate) fn only(bytes: &[u8], again: Option<Vec<u8>>) -> bool {
     if let Some(again) = &again {
         assert!(again == bytes, "two encodings of one value: {bytes:02x?} and {again:02x?}");
     }

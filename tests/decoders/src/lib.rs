@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod binary;
+mod files;
 mod samples;
 mod states;
 mod texts;
@@ -52,6 +53,10 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "command", accepts: texts::command, samples: samples::commands },
     Decoder { name: "number", accepts: texts::number, samples: samples::numbers },
     Decoder { name: "config", accepts: texts::config, samples: samples::configs },
+    Decoder { name: "recovery_file", accepts: files::recovery, samples: samples::recoveries },
+    Decoder { name: "evidence_file", accepts: files::evidence, samples: samples::evidence_files },
+    Decoder { name: "place", accepts: files::place, samples: samples::places },
+    Decoder { name: "story", accepts: files::story, samples: samples::stories },
 ];
 
 /// The decoder with this name.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use metatopia::framing;
+use metatopia::{
+    documents::{evidence::EvidenceFile, recovery},
+    framing,
+};
 use metatopia_consensus::{Base, Decision, Message, Record, Want};
 use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
@@ -13,8 +16,8 @@ use metatopia_scenarios::{golden, plaza};
 use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
 use metatopia_types::{
-    Certificate, Digest, Evidence, HeaderId, Height, Millis, ObjectId, Round, Sign as _, SimId,
-    Turn, ValidatorSet, Vote, VoteKind, wire,
+    Certificate, Digest, Evidence, HeaderId, Height, Millis, ObjectId, Recovery, Round, Sign as _,
+    SignedRecovery, SimId, Turn, ValidatorSet, Vote, VoteKind, wire,
 };
 
 use crate::states::tools;
@@ -69,14 +72,33 @@ pub(crate) fn certificates() -> Vec<Vec<u8>> {
     lively().iter().map(|turn| wire::encode(&certified(turn))).collect()
 }
 
-pub(crate) fn evidence() -> Vec<Vec<u8>> {
+fn lie() -> Evidence {
     let (turn, key) = (&lively()[0], golden::server_key(1));
     let (height, voter) = (turn.header.height, key.public());
     let vote = |header| {
         let vote = Vote { kind: VoteKind::Prevote, height, round: Round(2), header, voter };
         vote.sign(turn.header.sim, &key)
     };
-    vec![wire::encode(&Evidence::votes(vote(None), vote(Some(HeaderId::default()))))]
+    Evidence::votes(vote(None), vote(Some(HeaderId::default())))
+}
+
+pub(crate) fn evidence() -> Vec<Vec<u8>> {
+    vec![wire::encode(&lie())]
+}
+
+pub(crate) fn evidence_files() -> Vec<Vec<u8>> {
+    let genesis = golden::genesis().encode();
+    vec![EvidenceFile { genesis, links: Vec::new(), evidence: vec![lie()] }.encode()]
+}
+
+pub(crate) fn recoveries() -> Vec<Vec<u8>> {
+    let header = lively().swap_remove(0).header;
+    let (sim, engine, height) = (header.sim, header.engine, header.height);
+    let roots = [header.root; 2];
+    let recovery = Recovery { sim, engine, number: 1, height, header: header.id(), roots };
+    let mut signed = SignedRecovery::new(recovery);
+    (0..3).for_each(|server| signed.sign(&golden::server_key(server)));
+    vec![recovery::encode(&signed)]
 }
 
 fn agreement() -> Vec<Message> {
@@ -268,4 +290,14 @@ pub(crate) fn numbers() -> Vec<Vec<u8>> {
 
 pub(crate) fn configs() -> Vec<Vec<u8>> {
     vec![b"data_dir = \"data\"\ngenesis = \"genesis.bin\"\nlog = \"info\"\n".to_vec()]
+}
+
+pub(crate) fn places() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../../../scenarios/plaza/plaza.toml").to_vec()]
+}
+
+pub(crate) fn stories() -> Vec<Vec<u8>> {
+    let storm = include_str!("../../../scenarios/stories/storm.toml");
+    let rude = include_str!("../../../scenarios/stories/hostile-client.toml");
+    [storm, rude].map(|story| story.as_bytes().to_vec()).into()
 }

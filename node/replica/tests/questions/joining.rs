@@ -4,7 +4,7 @@ use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
     ServerMessage, SignedInvite, encode_client,
 };
-use metatopia_replica::{GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, PeerMessage};
+use metatopia_replica::{GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, PeerMessage};
 use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
 
 use super::alone::{Alone, NOON, genesis, key};
@@ -138,7 +138,8 @@ fn who_may_stand_by_is_shown_to_admins_and_who_may_not_is_refused() {
 #[test]
 fn a_server_has_room_for_so_many_followers_and_who_is_away_gives_way() {
     let (mut server, invite) = begin();
-    let invite = Invite { uses: 1_000, ..invite }.sign(&key());
+    let uses = u32::try_from(GUESTS_MAX + 1).expect("a small number");
+    let invite = Invite { uses, ..invite }.sign(&key());
     let most = u8::try_from(GUESTS_MAX).expect("a small number");
     for n in 0..most {
         join(&mut server, &node(100 + n), invite.clone(), None).expect("there is room");
@@ -147,9 +148,40 @@ fn a_server_has_room_for_so_many_followers_and_who_is_away_gives_way() {
     let late = join(&mut server, &node(99), invite.clone(), None);
     assert_eq!(late, Err(JoinRefusal::Full));
     server.peer_down(node(105).public());
-    join(&mut server, &node(99), invite, None).expect("one gave way");
+    join(&mut server, &node(99), invite.clone(), None).expect("one gave way");
     assert_eq!(guests(&server).len(), GUESTS_MAX);
     assert!(!guests(&server).contains(&node(105).public()));
+    // The invite is used up. That keeps out who is new, and nobody gives way to it; who gave way
+    // comes back uncounted, also after a restart of the server.
+    server.welcome(contact(), Guests::decode(&server.guests.encode()).expect("its own"));
+    let stranger = join(&mut server, &node(98), invite.clone(), None);
+    assert_eq!(stranger, Err(JoinRefusal::Used(uses)));
+    assert!(guests(&server).contains(&node(99).public()), "it is not connected, and stays");
+    assert_eq!(join(&mut server, &node(105), invite, None), Ok(contact()));
+    assert_eq!(guests(&server).len(), GUESTS_MAX);
+}
+
+#[test]
+fn so_many_are_remembered_that_gave_way_and_what_is_kept_of_them_can_be_read_again() {
+    let (mut server, invite) = begin();
+    let invite = Invite { uses: 1_000, ..invite }.sign(&key());
+    let numbered = |n: usize| {
+        let mut seed = [7; 32];
+        seed[..8].copy_from_slice(&n.to_le_bytes());
+        SigningKey::from_seed(seed)
+    };
+    let mut come = |numbers: std::ops::Range<usize>| {
+        for n in numbers {
+            join(&mut server, &numbered(n), invite.clone(), None).expect("nobody is connected");
+        }
+        assert_eq!(guests(&server).len(), GUESTS_MAX);
+        server.guests.encode()
+    };
+    let most = GUESTS_MAX + GAVE_WAY_MAX;
+    let (fewer, full, fuller) = (come(0..most - 1), come(most - 1..most), come(most..most + 9));
+    assert_eq!(full.len(), fewer.len() + 32, "one key more");
+    assert_eq!(fuller.len(), full.len());
+    assert_eq!(Guests::decode(&fuller).expect("within its bounds").encode(), fuller);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod alone;
 mod fetching;
 mod filling;
 mod joining;
+mod knocking;
 mod rescue;
 mod snapshots;
 mod turns;

@@ -15,10 +15,10 @@ use metatopia_types::{
     ValidatorSet, ValidatorsId, Vote, VoteKind, wire,
 };
 
-use super::file::EvidenceFile;
 use crate::{
     cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
     disk::DataDirectory,
+    documents::evidence::EvidenceFile,
 };
 
 /// Heights for which votes are remembered: what servers say of heights that are long over is not in

@@ -10,7 +10,7 @@ use metatopia_types::{
     Vote, VoteKind,
 };
 
-use super::{file::EvidenceFileError, search::Seen, *};
+use super::{search::Seen, *};
 use crate::{
     cli::log::fixture::{Kept, decided_records, steps},
     disk::RealDisk,
@@ -86,13 +86,13 @@ fn what_was_not_signed_by_a_voter_of_the_sim_does_not_hold() {
     let sim = genesis().id();
     let stranger =
         found(vec![Record::Vote(vote(sim, 9, Some(1))), Record::Vote(vote(sim, 9, Some(2)))]);
-    let told = stranger.check().unwrap().remove(0).unwrap_err();
+    let told = stranger.check().unwrap().remove(0).unwrap_err().to_string();
     assert!(told.contains("does not vote at height 7"), "{told}");
 
     let mut forged = vote(sim, 0, Some(2));
     forged.message.header = Some(HeaderId(Digest([3; 32])));
     let forged = found(vec![Record::Vote(vote(sim, 0, Some(1))), Record::Vote(forged)]);
-    let told = forged.check().unwrap().remove(0).unwrap_err();
+    let told = forged.check().unwrap().remove(0).unwrap_err().to_string();
     assert!(told.contains("signature"), "{told}");
 
     let mut elsewhere = two_lies();
@@ -159,6 +159,16 @@ fn changes_that_only_an_older_snapshot_holds_are_found_behind_one_that_cannot_be
     let found = search(&kept.dir, &kept.dir.join(GENESIS), Console::quiet()).unwrap();
     let changed: Vec<Height> = found.links.iter().map(|link| link.header.height).collect();
     assert_eq!(changed, [height]);
+}
+
+/// A file without evidence was written, which nobody can verify.
+#[test]
+fn where_nothing_is_found_no_file_is_written() {
+    let kept = Kept::write("evidence-none", &decided_records());
+    let out = kept.dir.join("liars.evidence");
+    let args = ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(out.clone()) };
+    list(&args, Console::quiet()).unwrap();
+    assert!(!out.exists());
 }
 
 #[test]

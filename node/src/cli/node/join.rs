@@ -27,15 +27,12 @@ use crate::{
     clock::Clock,
     config::{self, Layer, LogLevel, Peer, Written},
     disk::RealDisk,
-    joining::{self, Host, JoinError, Note, Pieces},
+    joining::{self, Host, InviteFile, JoinError, Note, Pieces},
     keys, server,
 };
 
 /// The configuration that is written for the node.
 const CONFIG: &str = "metatopia.toml";
-
-/// The invite that the node came by, for later starts.
-const INVITE: &str = "invite";
 
 /// Between two questions whether the node follows.
 const ASK: Duration = Duration::from_millis(20);
@@ -171,10 +168,10 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
 
 /// The invite that is given, or the one that is kept; whole, and good.
 fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
-    let kept = args.data_dir.join(INVITE);
+    let kept = InviteFile::at(&args.data_dir);
     let Some(given) = &args.invite else {
-        let text = fs::read_to_string(&kept).map_err(|_| {
-            Failure::usage(format!("no invite is given, and {} holds none", kept.display()))
+        let text = kept.read().map_err(|_| {
+            Failure::usage(format!("no invite is given, and {kept} holds none"))
                 .hint("ask somebody who follows the sim for one")
         })?;
         return Ok(SignedInvite::read(&text)?);
@@ -234,8 +231,8 @@ impl Place {
             |path: &Path, error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
         let genesis = self.dir.join("genesis");
         fs::write(&genesis, trust.genesis.encode()).map_err(|error| failed(&genesis, error))?;
-        let kept = self.dir.join(INVITE);
-        fs::write(&kept, invite.text()).map_err(|error| failed(&kept, error))?;
+        let kept = InviteFile::at(&self.dir);
+        kept.keep(invite).map_err(|error| Failure::failed(format!("{kept}: {error}")))?;
         let peer = |host: &Host| {
             let Contact { peer_id, address } = &host.contact;
             let (peer_id, address) = (peer_id.parse().ok()?, address.parse().ok()?);

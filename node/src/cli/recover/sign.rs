@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     cli::{arguments, console::Console, exit::Exit, failure::Failure, standing::Standing},
+    documents::recovery,
     keys,
 };
 
@@ -88,9 +89,15 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     let (sim, number) = (stopped.genesis.id(), notes.next_number(height));
     let recovery = Recovery { sim, engine: ENGINE, number, height, header, roots };
     notes.check(&recovery, tip)?;
+    if !notes.shows_a_stall(tip) {
+        console.warn(&format!(
+            "this log shows no stall: it ends soon after turn {tip}, as that of any server that was \
+             stopped; others may go on without it: see `metatopia status` of each before they sign"
+        ));
+    }
     let mut signed = SignedRecovery::new(recovery);
     signed.sign(&key);
-    write_new(&args.out, &file::encode(&signed))?;
+    write_new(&args.out, &recovery::encode(&signed))?;
     console.show(&Line::of(&signed))
 }
 
@@ -119,7 +126,7 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
     // Beside it first: the file is whole at every moment.
     let draft = args.file.with_extension("signing");
     let _left_by_a_crash = fs::remove_file(&draft);
-    write_new(&draft, &file::encode(&signed))?;
+    write_new(&draft, &recovery::encode(&signed))?;
     fs::rename(&draft, &args.file).map_err(|error| failed(&args.file, &error))?;
     console.show(&Line::of(&signed))
 }

@@ -10,7 +10,9 @@ use metatopia_consensus::Record;
 use metatopia_replica::{keeper::newest_state, payloads_after};
 use metatopia_sim::{ENGINE, Genesis};
 use metatopia_store::{Cause, Identity, Opened, Opening, Store, read_identity};
-use metatopia_types::{HeaderId, Height, PublicKey, Recovery, Root, VoteKind, limits::ROOT_LAG};
+use metatopia_types::{
+    HeaderId, Height, PublicKey, Recovery, Root, Round, VoteKind, limits::ROOT_LAG,
+};
 
 use crate::{
     cli::{
@@ -19,6 +21,10 @@ use crate::{
     },
     disk::{DataDirectory, RealDisk},
 };
+
+/// A turn that is voted on in this round is not decided any more as long as nothing changes: a
+/// proposer that is away costs one round or two.
+const STALLED_ROUND: Round = Round(3);
 
 /// See the module.
 pub(super) struct Stopped {
@@ -40,6 +46,8 @@ pub(super) struct Notes {
     decided: BTreeMap<Height, HeaderId>,
     /// The turns that the server itself has precommitted.
     precommitted: Vec<(Height, HeaderId)>,
+    /// The last height, and its last round, that the server itself has voted in.
+    voted: Option<(Height, Round)>,
     /// What the headers of turns state.
     stated: BTreeMap<HeaderId, Root>,
 }
@@ -138,11 +146,18 @@ impl Notes {
             }
             Record::Vote(vote) if vote.message.voter == server => {
                 let own = &vote.message;
+                self.voted = self.voted.max(Some((own.height, own.round)));
                 let turn = own.header.filter(|_| own.kind == VoteKind::Precommit);
                 self.precommitted.extend(turn.map(|turn| (own.height, turn)));
             }
             _ => {}
         }
+    }
+
+    /// Did the server vote again and again on the turn after this one, the last that is decided? If
+    /// not, nothing says that the sim is stalled.
+    pub(super) fn shows_a_stall(&self, tip: Height) -> bool {
+        self.voted.is_some_and(|voted| voted >= (tip.plus(1), STALLED_ROUND))
     }
 
     /// The number that a new recovery to this height has.

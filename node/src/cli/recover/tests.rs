@@ -21,6 +21,7 @@ use crate::{
         up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
+    documents::recovery,
 };
 
 /// The data directory of server 0, stopped after the last of some turns.
@@ -89,7 +90,7 @@ impl Server {
         let mut signed = SignedRecovery::new(recovery);
         signers.iter().for_each(|n| signed.sign(&server_key(*n)));
         let path = self.path(name);
-        fs::write(&path, file::encode(&signed)).unwrap();
+        fs::write(&path, recovery::encode(&signed)).unwrap();
         path.display().to_string()
     }
 
@@ -234,6 +235,26 @@ fn what_is_certified_or_precommitted_is_not_recovered_to_anything_else() {
     }
     // The one that agrees with what it signed is fine.
     command(&["propose", "--data-dir", &dir, "--out", &out]).unwrap();
+}
+
+/// A healthy sim that was stopped looked to `propose` as one that is stalled, and it said nothing.
+#[test]
+fn a_log_shows_a_stall_by_votes_in_round_after_round() {
+    let shows = |name: &str, votes: &[(u64, u32)]| {
+        let tip = steps().len() as u64;
+        let vote = |(ahead, round): &(u64, u32)| {
+            let (kind, header) = (VoteKind::Prevote, None);
+            let (height, round) = (Height(tip + ahead), Round(*round));
+            let vote = Vote { kind, height, round, header, voter: server_key(0).public() };
+            Record::Vote(vote.sign(genesis().id(), &server_key(0)))
+        };
+        let server = Server::new(name, &votes.iter().map(vote).collect::<Vec<_>>());
+        let stopped = Stopped::open(&server.kept.dir, None).unwrap();
+        stopped.notes(Console::quiet()).unwrap().shows_a_stall(Height(tip))
+    };
+    assert!(!shows("silent", &[]));
+    assert!(!shows("healthy", &[(0, 9), (1, 0), (1, 1)]));
+    assert!(shows("stalled", &[(1, 0), (1, 1), (1, 2), (1, 3)]));
 }
 
 #[test]

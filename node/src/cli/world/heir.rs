@@ -50,7 +50,7 @@ impl Heir {
     /// From the data directory of a server, or from a snapshot file.
     ///
     /// # Errors
-    /// When there is nothing, or what there is does not hold.
+    /// When there is nothing, when a server runs on it, or what there is does not hold.
     pub(super) fn read(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
         if path.is_dir() {
             return Self::directory(&only_directory(path)?, genesis);
@@ -70,6 +70,12 @@ impl Heir {
         let file = genesis.map_or_else(|| dir.join(GENESIS), PathBuf::from);
         let genesis = read_genesis(&file)?;
         let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+        disk.is_free().map_err(|error| {
+            Failure::refused(error.to_string()).hint(
+                "a world whose servers run needs no successor; if this one alone is left, stop it \
+                 first",
+            )
+        })?;
         let identity = read_identity(&disk).map_err(|error| wrong(error.to_string()))?;
         if identity.is_some_and(|identity| identity.sim != genesis.id()) {
             return Err(wrong(format!("the genesis is that of sim {}", genesis.id())));

@@ -87,6 +87,10 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         Ok(Beginning { genesis, state })
     })?;
     let (world, sim) = founded.expect("what was made was founded");
+    let (parent, height) = (heir.world.sim(), heir.world.height());
+    console.note(&format!(
+        "if servers of sim {parent} live elsewhere, there are two worlds from turn {height} on"
+    ));
     console.show(&Founded {
         sim: sim.to_string(),
         name: args.place_name.clone(),

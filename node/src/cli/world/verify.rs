@@ -54,7 +54,7 @@ impl fmt::Display for Verified {
 }
 
 pub(super) fn run(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
-    let file = genesis_at(&args.genesis);
+    let file = genesis_at(&args.genesis)?;
     let genesis = read_genesis(&file)?;
     let unverified = |error: String| Failure::unverified(format!("{}: {error}", file.display()));
     let world = match &genesis.parent {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
     let world = world.map_err(|error| unverified(error.to_string()))?;
     let certified = match (&genesis.parent, &args.parent) {
         (Some(parent), Some(file)) => {
-            let own = read_genesis(&genesis_at(file))?;
+            let own = read_genesis(&genesis_at(file)?)?;
             check_proof(parent, &own)
                 .map_err(|why| unverified(format!("the proof of its parent's state: {why}")))?;
             Some(true)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Message, Record};
+use metatopia_consensus::{Held, Message, Record};
 use metatopia_oracle::{Law, Oracle};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
@@ -121,6 +121,14 @@ impl Servers {
             let down = dice.within(Span::ms(0, 120));
             let seat = scene.seat;
             scene.order(Duration::ZERO, Order::Crash { seat, tail, down });
+        }
+    }
+
+    /// What an honest server holds is bounded, whatever others say and however long a height takes.
+    fn check_bounds(&mut self, seat: usize, held: &[Held]) {
+        for Held { what, count, most } in held.iter().filter(|held| held.count > held.most) {
+            let what = || format!("{count} {what}, at most {most}");
+            self.oracle.blame(Some(seat), Law::Bounds, what);
         }
     }
 
@@ -260,6 +268,9 @@ impl Cluster for Servers {
         };
         if self.oracle.is_honest(scene.seat) {
             self.watch_clocks(scene);
+            if let Some(server) = scene.server {
+                self.check_bounds(scene.seat, &server.agreement().held());
+            }
             self.oracle.saw_write(scene.seat, &append);
         } else if let Some(record) = append.payload.and_then(|bytes| Record::decode(bytes).ok()) {
             self.note_villains_turn(scene.seat, &record);
@@ -278,5 +289,25 @@ impl Cluster for Servers {
         if self.oracle.is_honest(scene.seat) {
             self.oracle.saw_death(scene.seat, &Watched(scene.disk));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Held, Law, Servers, Setting};
+    use crate::agreement::Scheme;
+
+    #[test]
+    fn what_a_server_holds_is_held_against_its_bound() {
+        let mut servers = Servers::new(Arc::new(Setting::new(Scheme::StandIn, 4, 4)), &[]);
+        let held = |what, count| Held { what, count, most: 4 };
+
+        servers.check_bounds(2, &[held("peers", 4), held("decisions ahead", 5)]);
+
+        let [fault] = servers.oracle.faults() else { panic!("{:?}", servers.oracle.faults()) };
+        assert_eq!((fault.seat, fault.law), (Some(2), Law::Bounds));
+        assert_eq!(fault.what, "5 decisions ahead, at most 4");
     }
 }

@@ -17,8 +17,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     bug: Vec<String>,
     /// Bugs looked for at once [default: one per core]
-    #[arg(long)]
-    jobs: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// One JSON object per bug, and one for all
     #[arg(long)]
     json: bool,
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     let mut progress = Progress::new();
     let mut all: Vec<(u64, Found)> = Vec::new();
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
-    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
     let played = campaign::quietly(|| {
         campaign::play(

@@ -31,14 +31,11 @@ pub(crate) fn play<T: Send>(
         for _ in 0..jobs.max(1) {
             let (done, next, end, play) = (done.clone(), &next, &end, &play);
             scope.spawn(move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= end.load(Ordering::Relaxed)
-                        || done.send((number, play(number))).is_err()
-                    {
-                        return;
-                    }
-                }
+                // Never beyond the end, which may be the greatest number there is.
+                let step = |next: u64| (next < end.load(Ordering::Relaxed)).then(|| next + 1);
+                while let Ok(number) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step)
+                    && done.send((number, play(number))).is_ok()
+                {}
             });
         }
         drop(done);

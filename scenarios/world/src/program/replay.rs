@@ -1,6 +1,6 @@
 //! `replay`: one seed, told.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use metatopia_world::agreement::Seed;
@@ -15,10 +15,10 @@ const ROWS: u32 = 24;
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The seed
-    #[arg(long)]
+    #[arg(long, value_parser = span::seed, allow_negative_numbers = true)]
     seed: u64,
     /// How long the world lives, in its own time
-    #[arg(long, value_parser = span::span, default_value = "60s")]
+    #[arg(long, value_parser = span::life, default_value = "60s")]
     r#virtual: Duration,
     /// A world of whole servers, as `swarm --whole` plays them
     #[arg(long)]
@@ -54,8 +54,22 @@ struct Summary {
     broken: Vec<&'static str>,
 }
 
+/// What is wrong with the words together.
+fn mistake(arguments: &Arguments, level: Level) -> Option<String> {
+    let Arguments { from, until, without, .. } = arguments;
+    if let Some(until) = until.filter(|until| until < from) {
+        return Some(format!("faults would stop at {until:?}, before they begin at {from:?}"));
+    }
+    let foreign = without.iter().find(|class| !level.classes().any(|drawn| drawn == **class))?;
+    Some(format!("{} happens in other worlds only: see --whole", foreign.name()))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Exit {
     let level = if arguments.whole { Level::Whole } else { Level::Agreement };
+    if let Some(why) = mistake(arguments, level) {
+        eprintln!("error: {why}");
+        return Exit::Usage;
+    }
     let course = Course {
         seed: Seed { number: arguments.seed, written: arguments.trace },
         span: arguments.r#virtual,
@@ -65,7 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         apart: arguments.apart,
     };
     println!("{}", level.plan(&course).1);
+    let began = Instant::now();
     let tale = level.play(&course);
+    // What differs from one run to the next is no part of the tale.
+    let (lived, took) = (tale.took.as_secs_f64(), began.elapsed().as_secs_f64());
+    eprintln!("{lived:.1} s in {took:.1} s on one core: {:.1} times real time", lived / took);
     tale.history.iter().for_each(|line| println!("{line}"));
     retell(&course, &tale);
     if arguments.json {

@@ -126,6 +126,9 @@ fn read(path: &Path) -> Result<String, (Exit, String)> {
     let name = path.display();
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => (Exit::NotFound, format!("there is no file {name}")),
+        io::ErrorKind::IsADirectory => {
+            (Exit::Usage, format!("{name} is a directory: name the files in it, as {name}/*.toml"))
+        }
         _ => (Exit::Usage, format!("cannot read {name}: {error}")),
     };
     let mut text = String::new();
@@ -267,4 +270,19 @@ fn check(path: &Path, story: &Story, json: bool) -> Exit {
         println!("  expects {}", expectations.join(", "));
     }
     Exit::Sound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The system's words for it were all that was told, with its number.
+    #[test]
+    fn a_directory_in_place_of_a_story_is_told_with_what_to_name() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        let (exit, why) = open(Path::new(folder)).expect_err("a directory");
+        assert_eq!(exit, Exit::Usage);
+        let told = format!("{folder} is a directory: name the files in it, as {folder}/*.toml");
+        assert_eq!(why, told);
+    }
 }

@@ -18,20 +18,20 @@ const ALL_CLASSES_FROM: u64 = 100;
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// How many worlds
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// The first seed; the others follow
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_parser = span::seed, allow_negative_numbers = true, default_value = "1")]
     first_seed: u64,
     /// How long each world lives, in its own time
-    #[arg(long, value_parser = span::span, default_value = "60s")]
+    #[arg(long, value_parser = span::life, default_value = "60s")]
     r#virtual: Duration,
     /// Plays whole servers with scripts, physics and clients, instead of agreement only
     #[arg(long)]
     whole: bool,
     /// Worlds played at once [default: one per core]
-    #[arg(long)]
-    jobs: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Where a world that broke a law is written down
     #[arg(long, default_value_os_t = report::folder())]
     out: PathBuf,
@@ -94,7 +94,6 @@ impl Tally {
         let millis = |percent| percentile(&self.recoveries, percent).as_millis();
         let millis = |percent| u64::try_from(millis(percent)).unwrap_or(u64::MAX);
         let never = self.fired.never(level);
-        let never = if self.seeds < ALL_CLASSES_FROM { Vec::new() } else { never };
         let times = |class: Class| (class.name(), self.fired.times(class));
         Summary {
             seeds: self.seeds,
@@ -119,12 +118,15 @@ fn rounded(value: f64) -> f64 {
 pub(crate) fn run(arguments: &Arguments) -> Exit {
     let (first, span) = (arguments.first_seed, arguments.r#virtual);
     let level = if arguments.whole { Level::Whole } else { Level::Agreement };
-    let seeds = first..first.saturating_add(arguments.seeds);
+    let Some(end) = first.checked_add(arguments.seeds) else {
+        eprintln!("error: seeds end before {}; begin with an earlier one than {first}", u64::MAX);
+        return Exit::Usage;
+    };
     let mut progress = Progress::new();
     let mut tally = Tally::default();
-    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let play = |seed: u64| level.play(&Course::new(seed.into(), span));
-    campaign::play(jobs, seeds, play, |seed, tale| {
+    campaign::play(jobs, first..end, play, |seed, tale| {
         let sound = tally.add(seed, &tale);
         let speed = tally.lived.as_secs_f64() / progress.elapsed().as_secs_f64();
         progress.tell(|| {
@@ -142,7 +144,9 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         println!("{}", report::write(level, &found, breach, &arguments.out));
     }
     tell(&summary, arguments.json);
-    if summary.violations == 0 && summary.never.is_empty() { Exit::Sound } else { Exit::Broken }
+    // By chance a few worlds are spared some kind of trouble.
+    let spared = summary.seeds < ALL_CLASSES_FROM || summary.never.is_empty();
+    if summary.violations == 0 && spared { Exit::Sound } else { Exit::Broken }
 }
 
 fn tell(summary: &Summary, json: bool) {

@@ -11,11 +11,11 @@ use super::campaign::{self, Progress};
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// How many schedules; there are 245,760
-    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(..=Schedule::COUNT))]
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=Schedule::COUNT))]
     schedules: u64,
     /// Worlds played at once [default: one per core]
-    #[arg(long)]
-    jobs: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Ends with one JSON object
     #[arg(long)]
     json: bool,
@@ -31,7 +31,7 @@ struct Summary {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Exit {
-    let jobs = arguments.jobs.unwrap_or_else(campaign::cores);
+    let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let twins = story("twins");
     let mut progress = Progress::new();
     let mut summary = Summary::default();

@@ -10,9 +10,10 @@ use metatopia_client::LightClient;
 use metatopia_consensus::Trust;
 use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, INVITE_ADDRESSES_MAX, Invite, JoinRefusal,
-    JoinRequest, Question, ServerMessage, SignedInvite, decode_server, encode_client,
+    JoinRequest, Question, ServerMessage, SignedInvite, encode_client,
 };
 use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed};
+use metatopia_types::wire::DecodeError;
 use metatopia_types::{Certificate, Header, Height, Millis, PublicKey, Sign, ValidatorSet, Verify};
 
 use super::setting::{Setting, contact};
@@ -214,9 +215,14 @@ impl Newcomer {
         }
     }
 
-    pub(crate) fn frame(&mut self, now: Duration, seat: usize, frame: &[u8]) {
+    pub(crate) fn hear(
+        &mut self,
+        now: Duration,
+        seat: usize,
+        said: Result<ServerMessage, DecodeError>,
+    ) {
         let say = |message: &ClientMessage| Wish::Say(seat, encode_client(message));
-        match decode_server(frame) {
+        match said {
             Ok(ServerMessage::Challenge(challenge)) => {
                 let hello = Hello::new(&challenge, &*self.key);
                 self.wishes.push(say(&ClientMessage::Hello(hello)));

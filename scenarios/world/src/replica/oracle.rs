@@ -245,6 +245,8 @@ impl Oracle {
             ("bytes for one client", server.held_most(), HELD_BYTES_MAX),
         ];
         self.check_counts(seat, &all);
+        let held = server.replica().held().map(|held| (held.what, held.count, held.most));
+        self.check_counts(seat, &held);
     }
 
     fn check_counts(&mut self, seat: usize, all: &[(&str, usize, usize)]) {

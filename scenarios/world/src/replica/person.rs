@@ -8,7 +8,8 @@ use metatopia_client::{
     Distrust, Event, LightClient, Output, Scene, SceneObject, Session, Unproven,
 };
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal, Watching};
+use metatopia_protocol::{Answer, Goodbye, Question, ServerMessage, SubmitRefusal, Watching};
+use metatopia_types::wire::DecodeError;
 use metatopia_types::{Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq};
 
 use super::setting::Setting;
@@ -306,8 +307,8 @@ impl Person {
         self.flush(now);
     }
 
-    pub(crate) fn frame(&mut self, now: Duration, frame: &[u8]) {
-        self.session.handle(now, frame);
+    pub(crate) fn hear(&mut self, now: Duration, said: Result<ServerMessage, DecodeError>) {
+        self.session.hear(now, said);
         self.flush(now);
     }
 

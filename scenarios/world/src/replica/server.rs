@@ -1,6 +1,8 @@
 //! One server: a replica, its files and its lines to clients, joined the way a node joins them.
 
+mod applying;
 mod keeping;
+mod lines;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::mem;
@@ -9,21 +11,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Base, Decision, Position};
-use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
 use metatopia_replica::keeper::{Health, Keeper, Order};
-use metatopia_replica::{
-    ClientId, Effect as Wish, Guests, Input as Event, PeerMessage, Replica, Status,
-};
-use metatopia_sim::{Applied, World, flipped};
+use metatopia_replica::{Effect as Wish, Guests, Input as Event, PeerMessage, Replica, Status};
+use metatopia_sim::World;
 use metatopia_store::Snapshot;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Digest, Height, Millis, Now, PublicKey, Turn, wire};
+use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
 
 use super::files::Found;
-use super::gateway::{Gateway, Hangup, Moved};
-use super::lanes::{Change, Frame, Lanes};
+use super::gateway::{Gateway, Hangup};
+use super::lanes::{Frame, Lanes};
 use super::report::{Report, Request};
-use super::setting::{Flip, Setting, contact};
+use super::setting::Setting;
 use super::shared::ALONE_TURNS;
 use crate::cluster::Opened;
 use crate::lent::LentDisk;
@@ -282,140 +281,10 @@ impl Server {
         }
     }
 
-    /// Keeps connections with the sim's servers and with guests, and with nobody else.
-    fn connect(&mut self, now: Now) {
-        let own = self.setting.name(self.seat);
-        let others = self.contacts.union(&self.guests).filter(|key| **key != own);
-        let changes = self.lanes.want(others.copied().collect());
-        self.lanes_changed(now, changes);
-    }
-
-    /// Remembers who was let in before it was started: a node keeps that in a file.
-    pub(crate) fn welcome(&mut self, now: Now, guests: Guests) {
-        self.let_in = guests;
-        self.welcome_again(now);
-        self.absorb(now);
-    }
-
-    fn welcome_again(&mut self, now: Now) {
-        let (contact, guests) = (contact(self.seat), Box::new(self.let_in.clone()));
-        self.replica_gets(now, Event::Welcome { contact, guests });
-    }
-
     fn tell(&mut self, report: Report) {
         // What must wait for the log has waited already.
         let after = Mark(Position::START.0);
         self.effects.push_back(Effect::Tell { report, after });
-    }
-
-    fn send(&mut self, to: Option<PublicKey>, bytes: &Rc<[u8]>) {
-        let mut targets: Vec<PublicKey> = self.lanes.connected().collect();
-        targets.retain(|peer| to.is_none_or(|to| to == *peer));
-        let after = Mark(Position::START.0);
-        for peer in targets {
-            if let Some(frame) = self.lanes.frame(peer, bytes) {
-                let to = To::One(peer);
-                self.effects.push_back(Effect::Send { to, frame, after });
-            }
-        }
-    }
-
-    fn lanes_changed(&mut self, now: Now, changes: Vec<Change>) {
-        for change in changes {
-            let event = match change {
-                Change::Up(peer) => Event::PeerUp(peer),
-                Change::Down(peer) => Event::PeerDown(peer),
-            };
-            self.replica_gets(now, event);
-        }
-    }
-
-    fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
-        self.setting.break_rules(self.seat, decision.certificate.round, &mut world);
-        let mut result = Box::new(self.apply(&mut world, &decision.turn));
-        if let Some(broken) = self.flip(&world, result.height) {
-            *world = broken;
-            result.root = world.root();
-        }
-        if self.setting.restores(self.seat, result.height) {
-            // It goes on from what a snapshot of it says, while the others just go on.
-            match World::from_snapshot(&world.snapshot(), result.root, world.tools()) {
-                Ok(restored) => (*world, self.alone) = (restored, ALONE_TURNS),
-                Err(why) => self.tell(Report::Unrestored(result.height, why.to_string())),
-            }
-        }
-        let lasts = self.setting.flips.iter().any(|flip| {
-            (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height
-        });
-        self.tell(match (self.astray, self.replica.is_healing()) {
-            (_, true) if !lasts => Report::Again(result.clone()),
-            (false, false) => Report::Applied(result.clone()),
-            _ => Report::Strayed(result.height),
-        });
-        self.replica_gets(now, Event::Applied { world, result });
-    }
-
-    /// Applies a turn by itself or, if it has done so for long enough, together with the others.
-    fn apply(&mut self, world: &mut World, turn: &Arc<Turn>) -> Applied {
-        if self.alone == 0 {
-            return self.setting.apply_shared(world, turn);
-        }
-        self.alone -= 1;
-        self.setting.apply(world, turn)
-    }
-
-    /// The world with a bit flipped, if one flips now.
-    fn flip(&mut self, world: &World, height: Height) -> Option<World> {
-        let here = |flip: &&Flip| (flip.seat, flip.height) == (self.seat, height);
-        let flip = self.setting.flips.iter().find(here).filter(|_| self.first_life)?;
-        if !self.flipped.insert(height) && !flip.lasting {
-            return None;
-        }
-        self.astray = true;
-        let tile = world.manifest().leaves.into_iter().find(|leaf| leaf.key.0.starts_with("tile/"));
-        let tile = tile.expect("a plaza has tiles").key;
-        Some(flipped(world, &tile, &self.setting.tools()).expect("a body has bits that may flip"))
-    }
-
-    fn move_line(&mut self, now: Now, client: ClientId, moved: Moved) {
-        for frame in moved.frames {
-            self.tell(Report::ToClient { client, frame });
-        }
-        if let Some(why) = moved.ended {
-            self.tell(Report::HungUp { client, why });
-            self.replica_gets(now, Event::ClientDown(client));
-        }
-    }
-
-    fn request(&mut self, now: Now, request: Request) {
-        match request {
-            Request::Up(client) => {
-                self.gateway.connect(client);
-                self.replica_gets(now, Event::ClientUp(client));
-            }
-            Request::Down(client) => {
-                if self.gateway.is_connected(client) {
-                    self.gateway.disconnect(client);
-                    self.replica_gets(now, Event::ClientDown(client));
-                }
-            }
-            Request::Frame { client, frame } if frame.len() > CLIENT_FRAME_BYTES_MAX => {
-                let moved = self.gateway.end(client, Hangup::TooLong);
-                self.move_line(now, client, moved);
-            }
-            Request::Frame { client, frame } => {
-                if self.gateway.is_connected(client) {
-                    self.replica_gets(now, Event::ClientFrame { client, frame });
-                }
-            }
-            Request::Read { client, bytes } => {
-                let moved = self.gateway.read(client, bytes);
-                self.move_line(now, client, moved);
-            }
-            Request::Ask { token, question } => {
-                self.replica_gets(now, Event::Ask { token, question });
-            }
-        }
     }
 
     fn take_in(&mut self, now: Now, input: Input<Self>) {

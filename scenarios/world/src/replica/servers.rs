@@ -13,6 +13,7 @@ use metatopia_replica::keeper::{AGREEMENT, Health, News};
 use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, Folder, ReadDisk as _};
+use metatopia_types::wire::DecodeError;
 use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
 use super::gateway::Hangup;
@@ -34,6 +35,22 @@ const RECENT: usize = 32;
 /// What a lying server makes of a frame to a client.
 pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
 
+/// A frame to a client, which is decoded once: for the oracle, and for whoever gets it.
+#[derive(Debug)]
+pub struct Letter {
+    /// The frame.
+    pub bytes: Vec<u8>,
+    /// What it says.
+    pub said: Result<ServerMessage, DecodeError>,
+}
+
+impl Letter {
+    fn read(bytes: Vec<u8>) -> Self {
+        let said = decode_server(&bytes);
+        Self { bytes, said }
+    }
+}
+
 /// What servers have for clients.
 #[derive(Debug)]
 pub enum Mail {
@@ -42,7 +59,7 @@ pub enum Mail {
         /// For whom.
         client: ClientId,
         /// What.
-        frame: Vec<u8>,
+        letter: Letter,
     },
     /// The line is cut from the server's side.
     HungUp {
@@ -229,28 +246,34 @@ impl Servers {
         }
     }
 
-    fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, mut frame: Vec<u8>) {
+    fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, frame: Vec<u8>) {
         let seat = scene.seat;
-        if let Ok(message) = decode_server(&frame) {
-            if let ServerMessage::Receipt { receipt, .. } = &message
+        let mut letter = Letter::read(frame);
+        if let Ok(message) = &letter.said {
+            if let ServerMessage::Receipt { receipt, .. } = message
                 && self.is_honest(seat)
             {
                 self.oracle.laws.saw_receipt(seat, &receipt.header, &Watched(scene.disk));
             }
+            let mut other = None;
             if let Some(villain) = self.villains.get(&seat)
-                && let ServerMessage::Answer { id, answer } = &message
+                && let ServerMessage::Answer { id, answer } = message
                 && let Some(answer) = spoiled(villain.class(), answer)
             {
                 self.fired.note(villain.class());
-                frame = encode_server(&ServerMessage::Answer { id: *id, answer: Box::new(answer) });
+                let answer = ServerMessage::Answer { id: *id, answer: Box::new(answer) };
+                other = Some(encode_server(&answer));
             }
             if let Some(tamper) = self.liars.get(&seat) {
-                tamper(&message, &mut frame);
+                tamper(message, other.get_or_insert_with(|| letter.bytes.clone()));
+            }
+            if let Some(bytes) = other {
+                letter = Letter::read(bytes);
             }
         } else {
             self.oracle.blame(Some(seat), Law::Proof, "a client gets what is no frame");
         }
-        self.mail.push_back(Mail::Frame { client, frame });
+        self.mail.push_back(Mail::Frame { client, letter });
     }
 }
 

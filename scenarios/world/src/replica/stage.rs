@@ -20,7 +20,7 @@ use super::newcomer::Newcomer;
 use super::person::{Person, Want};
 use super::report::Request;
 use super::server::{Server, Start};
-use super::servers::{Mail, Servers};
+use super::servers::{Letter, Mail, Servers};
 use super::setting::Setting;
 use super::stranger::Stranger;
 use crate::agenda::Agenda;
@@ -68,7 +68,7 @@ enum Errand {
     Tick(usize),
     Whim(usize),
     Arrive(usize),
-    Frame(ClientId, Vec<u8>),
+    Letter(ClientId, Letter),
     Cut(ClientId, Option<Hangup>),
 }
 
@@ -360,8 +360,8 @@ impl Stage {
         let at = self.world.now() + TRAVEL;
         while let Some(mail) = self.world.cluster.mail.pop_front() {
             match mail {
-                Mail::Frame { client, frame } => {
-                    self.agenda.plan(at, Errand::Frame(client, frame));
+                Mail::Frame { client, letter } => {
+                    self.agenda.plan(at, Errand::Letter(client, letter));
                 }
                 Mail::HungUp { client, why } => {
                     self.agenda.plan(at, Errand::Cut(client, Some(why)));
@@ -396,7 +396,7 @@ impl Stage {
                 }
             }
             Errand::Arrive(newcomer) => self.arrive(newcomer),
-            Errand::Frame(client, frame) => self.receive(client, &frame),
+            Errand::Letter(client, letter) => self.receive(client, letter),
             Errand::Cut(client, why) => self.cut(client, why),
         }
     }
@@ -453,14 +453,14 @@ impl Stage {
         }
     }
 
-    fn receive(&mut self, client: ClientId, frame: &[u8]) {
+    fn receive(&mut self, client: ClientId, letter: Letter) {
         let now = self.world.now();
         let Some(line) = self.lines.get_mut(&client) else {
             return;
         };
         self.frames.update(&client.0.to_le_bytes());
-        self.frames.update(blake3::hash(frame).as_bytes());
-        line.read += frame.len();
+        self.frames.update(blake3::hash(&letter.bytes).as_bytes());
+        line.read += letter.bytes.len();
         let (who, seat) = (line.who, line.seat);
         let deaf = matches!(who, Who::Stranger(n) if self.strangers[n].deaf);
         if !deaf && line.read >= WINDOW_BYTES / 4 {
@@ -469,12 +469,12 @@ impl Stage {
         }
         match who {
             Who::Person(person) => {
-                self.people[person].frame(now, frame);
+                self.people[person].hear(now, letter.said);
                 self.carry_out(person);
             }
-            Who::Stranger(stranger) => self.strangers[stranger].frame(frame),
+            Who::Stranger(stranger) => self.strangers[stranger].hear(letter.said),
             Who::Newcomer(newcomer) => {
-                self.newcomers[newcomer].frame(now, seat, frame);
+                self.newcomers[newcomer].hear(now, seat, letter.said);
                 self.bring_in(newcomer);
             }
         }

@@ -1,9 +1,8 @@
 //! Somebody who speaks the protocol, or does not, and sends whatever the story wants.
 
-use metatopia_protocol::{
-    Challenge, ClientMessage, Hello, ServerMessage, decode_server, encode_client,
-};
+use metatopia_protocol::{Challenge, ClientMessage, Hello, ServerMessage, encode_client};
 use metatopia_types::Sign;
+use metatopia_types::wire::DecodeError;
 
 use super::gateway::Hangup;
 
@@ -46,8 +45,8 @@ impl Stranger {
         refused.collect()
     }
 
-    pub(crate) fn frame(&mut self, frame: &[u8]) {
-        if let Ok(message) = decode_server(frame) {
+    pub(crate) fn hear(&mut self, said: Result<ServerMessage, DecodeError>) {
+        if let Ok(message) = said {
             if let ServerMessage::Challenge(challenge) = &message {
                 self.challenge = Some(challenge.clone());
             }

@@ -1,0 +1,38 @@
+//! Files that people hand to each other.
+
+use std::{collections::BTreeMap, str, sync::LazyLock};
+
+use metatopia::documents::{evidence::EvidenceFile, recovery};
+use metatopia_scenarios::{Place, plaza};
+use metatopia_scripting::Package;
+use metatopia_world::story::{EmptyShelf, Story};
+
+use crate::binary::only;
+
+pub(crate) fn recovery(bytes: &[u8]) -> bool {
+    only(bytes, recovery::decode(bytes).ok().map(|signed| recovery::encode(&signed)))
+}
+
+/// Each piece of evidence in it is judged as well, whether or not it holds.
+pub(crate) fn evidence(bytes: &[u8]) -> bool {
+    let file = EvidenceFile::decode(bytes).ok();
+    let judged = file.as_ref().is_some_and(|file| file.check().is_ok());
+    only(bytes, file.map(|file| file.encode())) && judged
+}
+
+/// A place may run what runs on the plaza. Its genesis is one, if it is a place.
+pub(crate) fn place(bytes: &[u8]) -> bool {
+    static PACKAGES: LazyLock<Vec<Package>> =
+        LazyLock::new(|| plaza::packages().expect("the plaza's files were built in"));
+    let parsed = str::from_utf8(bytes).ok().map(|text| Place::parse("a.toml", text, &PACKAGES));
+    let Some(Ok(place)) = parsed else {
+        return false;
+    };
+    let genesis = place.genesis(BTreeMap::new(), Default::default()).encode();
+    only(&genesis, metatopia_sim::Genesis::decode(&genesis).ok().map(|again| again.encode()))
+}
+
+/// A story that names no other files; it is read, and not played.
+pub(crate) fn story(bytes: &[u8]) -> bool {
+    str::from_utf8(bytes).is_ok_and(|text| Story::parse("a.toml", text, &EmptyShelf).is_ok())
+}
