@@ -167,11 +167,15 @@ impl Plaza {
         }
     }
 
-    /// Ends one server as a power loss of its process would.
+    /// Ends one server as a power loss of its process would, and waits until it is gone.
     pub(crate) fn kill(&self, index: usize) {
         let pid = self.servers[index].pid.to_string();
         let killed = Command::new("kill").args(["-9", &pid]).status().expect("kill runs");
         assert!(killed.success());
+        // `kill` does not wait, and whose parent is another process cannot be waited for. Its lock is
+        // free once it is gone: whoever starts it again before that finds its directory in use.
+        let lock = fs::File::open(self.home(index).join("lock")).expect("a server's own file");
+        lock.lock_shared().expect("a lock of the operating system");
     }
 
     /// The directory of a server.
