@@ -1,6 +1,7 @@
 //! The loop of one server: brings to the replica what happens, and does what it wants.
 
 mod knocking;
+mod outside;
 mod rescue;
 
 use std::{
@@ -23,6 +24,7 @@ use tokio::{
     time::MissedTickBehavior,
 };
 
+use self::outside::{Outside, outside};
 use crate::{
     applier,
     capsules::Capsules,
@@ -185,13 +187,6 @@ impl Driver {
                     Some((world, result)) => Input::Applied { world, result },
                 },
                 () = sleep_until(deadline), if deadline.is_some() => Input::Wake,
-                Some(event) = self.lane_events.recv() => match memory.lane(event) {
-                    Some(Input::PeerFrame { .. }) if swamped => continue,
-                    Some(input) => input,
-                    None => continue,
-                },
-                Some(event) = self.gateway_events.recv() => client(event),
-                Some(query) = self.queries.recv() => memory.ask(query),
                 met = joining::met(&mut self.knocks) => {
                     memory.met = Some(met);
                     continue;
@@ -210,6 +205,15 @@ impl Driver {
                         Some(word) => word,
                         None => continue,
                     }
+                }
+                came = outside(
+                    self.lane_events.recv(),
+                    self.gateway_events.recv(),
+                    self.queries.recv(),
+                ) => match memory.came(came) {
+                    Some(Input::PeerFrame { .. }) if swamped => continue,
+                    Some(input) => input,
+                    None => continue,
                 }
             };
             self.replica.handle(self.clock.now(), input);
@@ -473,6 +477,15 @@ impl Memory {
                 format!("its disk failed ({error}); look after the disk, then restart the server")
             }
         })
+    }
+
+    /// What came, as the replica hears it, if it is to hear it.
+    fn came(&mut self, came: Outside) -> Option<Input> {
+        match came {
+            Outside::Lane(event) => self.lane(event),
+            Outside::Client(event) => Some(client(event)),
+            Outside::Query(query) => Some(self.ask(query)),
+        }
     }
 
     fn lane(&mut self, event: LaneEvent) -> Option<Input> {

@@ -88,7 +88,6 @@ mod client;
 mod endpoint;
 mod limits;
 mod outgoing;
-mod pace;
 mod stream;
 mod websocket;
 mod webtransport;

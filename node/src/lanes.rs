@@ -13,6 +13,8 @@
 //! * Each side writes at least a heartbeat every 250 ms; a peer that is silent for 1 s loses its
 //!   session. That finds processes that hang, and hosts that lost power, which no transport does by
 //!   itself in that time.
+//! * A peer is read at no more than [`LaneLimits::frames_per_second`], so that one that floods waits
+//!   and takes little from the others.
 //! * Memory per peer is bounded: [`LaneLimits::send_bytes_max`] queued outwards,
 //!   [`LaneLimits::receive_bytes_max`] and one frame inwards.
 //!

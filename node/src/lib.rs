@@ -39,6 +39,7 @@ pub mod keys;
 pub mod lanes;
 pub mod metrics;
 pub mod neighbours;
+mod pace;
 pub mod server;
 pub mod storage;
 pub mod tls;

@@ -21,12 +21,11 @@ use super::{
     CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
     admission::{Admission, Ticket},
     outgoing::{Ending, Held, Outgoing, Step},
-    pace::Pace,
     stream::{StreamReceiver, StreamSender},
     webtransport::{self, Http3, Refusal},
     wire::{Receive, Transmit},
 };
-use crate::{http::Allowed, metrics::Metrics};
+use crate::{http::Allowed, metrics::Metrics, pace::Pace};
 
 /// What holding one received frame costs beside its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;

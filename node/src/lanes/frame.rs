@@ -19,6 +19,7 @@ use super::{
 use crate::{
     framing::{self, Decoder},
     metrics::Metrics,
+    pace::Pace,
 };
 
 /// Bytes asked of the transport at once.
@@ -79,10 +80,12 @@ impl Pump {
         self.items.send(Item { peer, session, what }).await.is_ok()
     }
 
-    /// While the receiver is behind, the stream is not read, and the remote feels it.
+    /// While the receiver is behind, or the remote too fast, the stream is not read, and the remote
+    /// feels it.
     async fn read_frames<R: AsyncRead + Unpin>(&self, mut read: R) -> LaneEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
         let mut decoder = Decoder::new(self.limits.frame_bytes_max);
+        let mut pace = Pace::new(self.limits.frames_per_second);
         let mut chunk = vec![0; READ_BYTES];
         loop {
             let got = match timeout(self.limits.silence, read.read(&mut chunk)).await {
@@ -101,6 +104,7 @@ impl Pump {
                 };
                 self.metrics.lane_frames_received_total.one();
                 self.metrics.lane_bytes_received_total.add(frame.len() as u64);
+                let bytes = frame.len();
                 let share = u32::try_from(cost(&frame)).expect("budgets are below 4 GiB");
                 let Ok(permit) = budget.clone().acquire_many_owned(share).await else {
                     return LaneEnd::Stopped;
@@ -108,6 +112,7 @@ impl Pump {
                 if !self.tell(What::Frame(frame, permit)).await {
                     return LaneEnd::Stopped;
                 }
+                pace.take(bytes).await;
             }
         }
     }

@@ -193,3 +193,24 @@ async fn a_closed_stream_ends_the_session() {
     drop(theirs);
     assert!(matches!(side.pump.await.unwrap(), LaneEnd::Closed | LaneEnd::Lost(_)));
 }
+
+/// A peer that was let in once kept a server so busy with empty words that no client was heard.
+#[tokio::test]
+async fn a_peer_that_floods_is_read_no_faster_than_its_pace() {
+    let limits = LaneLimits { frames_per_second: 100, ..LaneLimits::default() };
+    let (stream, mut flood) = duplex(1024);
+    let mut server = Side::new(stream, limits).await;
+    let flooding = tokio::spawn(async move {
+        let word = [&1_u32.to_le_bytes()[..], b"."].concat();
+        while flood.write_all(&word).await.is_ok() {}
+    });
+
+    // Those of a second at once, and fifty more.
+    let began = Instant::now();
+    for _ in 0..150 {
+        server.frame().await.unwrap();
+    }
+
+    assert!(began.elapsed() >= Duration::from_millis(450), "{:?}", began.elapsed());
+    flooding.abort();
+}

@@ -1,4 +1,4 @@
-//! How fast one client's frames are taken.
+//! How fast the frames of one client, or of one peer, are taken.
 
 use std::{
     sync::{
@@ -24,7 +24,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// cell rate algorithm of ITU-T I.371). Who is faster is not read meanwhile: it waits, and nobody
 /// else does.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// What one unit takes at the steady rate.
     gap: Duration,
     /// When all that was taken would be done at the steady rate.
@@ -38,18 +38,18 @@ const AHEAD: Duration = Duration::from_secs(1);
 
 impl Pace {
     /// So many units a second, at least one.
-    pub(super) fn new(per_second: u32) -> Self {
+    pub(crate) fn new(per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
         Self { gap, due: Instant::now(), excess: Arc::default() }
     }
 
     /// Where frames beyond what the client may have are counted.
-    pub(super) fn excess(&self) -> Arc<AtomicU32> {
+    pub(crate) fn excess(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.excess)
     }
 
     /// A frame came: waits until the next one may.
-    pub(super) async fn take(&mut self, bytes: usize) {
+    pub(crate) async fn take(&mut self, bytes: usize) {
         let wait = self.count(bytes, Instant::now());
         if let Some(until) = wait {
             sleep_until(until).await;
