@@ -1,6 +1,6 @@
 //! The thread that owns the disk: hands a [`Keeper`] what it is ordered, and on what it says.
 
-use std::{io, thread};
+use std::{collections::VecDeque, io, thread};
 
 use metatopia_replica::keeper::{Done, Health, History, Keeper, News, Order};
 use metatopia_store::{Disk, ReadError, Store};
@@ -8,6 +8,11 @@ use tokio::sync::mpsc;
 
 /// Orders that may wait: a second of a busy sim's records.
 pub const ORDERS_MAX: usize = 4_096;
+
+/// Orders to read turns that may wait while others are done: questions of clients, which are no more
+/// ([`QUESTIONS_MAX`](metatopia_replica::QUESTIONS_MAX)), and some of servers. With more, all orders
+/// wait.
+pub const LOADS_MAX: usize = 2_048;
 
 /// Starts the thread. It ends when the orders end, after doing all of them.
 ///
@@ -31,16 +36,35 @@ pub fn start<D: Disk + Send + 'static>(
             }
         };
         keeper.tell_all(&mut tell);
-        let mut waiting = Vec::new();
-        while let Some(first) = orders.blocking_recv() {
-            waiting.push(first);
-            while let Ok(more) = orders.try_recv() {
-                waiting.push(more);
-            }
-            keeper.work(waiting.drain(..), &mut tell);
+        let mut loads = VecDeque::new();
+        while let Some(orders) = round(&mut orders, &mut loads) {
+            keeper.work(orders, &mut tell);
         }
         keeper.close(&mut tell);
     })
+}
+
+/// What is to be done next: all orders that wait, but only one of those that read turns for somebody.
+/// The others stay in `loads`: clients may ask for a thousand old turns at once, and no vote waits for
+/// more than one of them. Nothing once there are no more orders.
+fn round(orders: &mut mpsc::Receiver<Order>, loads: &mut VecDeque<Order>) -> Option<Vec<Order>> {
+    let mut first = match loads.is_empty() {
+        true => Some(orders.blocking_recv()?),
+        false => None,
+    };
+    let mut round = Vec::new();
+    while loads.len() < LOADS_MAX
+        && let Some(order) = first.take().or_else(|| orders.try_recv().ok())
+    {
+        match order {
+            Order::Load { .. } => loads.push_back(order),
+            // What was asked for before is read before.
+            Order::Replace { .. } => round.extend(loads.drain(..).chain([order])),
+            order => round.push(order),
+        }
+    }
+    round.extend(loads.pop_front());
+    Some(round)
 }
 
 fn log(news: &News) {
@@ -68,5 +92,54 @@ fn log_health(health: &Health) {
 pub(crate) fn log_unread(unread: Option<&ReadError>) {
     if let Some(error) = unread {
         tracing::error!(%error, "turns of the past cannot be read");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_consensus::Position;
+    use metatopia_replica::Reader;
+    use metatopia_types::Height;
+
+    use super::*;
+
+    fn load(number: u64) -> Order {
+        Order::Load { reader: Reader::Question(number), from: Height(1), count: 1 }
+    }
+
+    fn loads(round: &[Order]) -> usize {
+        round.iter().filter(|order| matches!(order, Order::Load { .. })).count()
+    }
+
+    /// All questions that waited were once answered before the next vote was durable.
+    #[test]
+    fn a_vote_waits_for_one_question_however_many_wait() {
+        let (sender, mut orders) = mpsc::channel(ORDERS_MAX);
+        let mut waiting = VecDeque::new();
+        (0..1_000).for_each(|number| sender.blocking_send(load(number)).expect("there is room"));
+        assert_eq!(loads(&round(&mut orders, &mut waiting).expect("orders")), 1);
+
+        sender.blocking_send(Order::Sync(Position::START)).expect("there is room");
+        let next = round(&mut orders, &mut waiting).expect("orders");
+
+        assert!(matches!(next[..], [Order::Sync(_), Order::Load { .. }]), "{next:?}");
+        drop(sender);
+        let mut rest = 0;
+        while let Some(round) = round(&mut orders, &mut waiting) {
+            rest += loads(&round);
+        }
+        assert_eq!(rest, 998, "none is forgotten");
+    }
+
+    #[test]
+    fn with_too_many_questions_all_orders_wait() {
+        let (sender, mut orders) = mpsc::channel(ORDERS_MAX);
+        (0..ORDERS_MAX as u64).for_each(|n| sender.blocking_send(load(n)).expect("there is room"));
+        let mut waiting = VecDeque::new();
+
+        round(&mut orders, &mut waiting).expect("orders");
+
+        assert_eq!(waiting.len(), LOADS_MAX - 1);
+        assert_eq!(orders.len(), ORDERS_MAX - LOADS_MAX);
     }
 }

@@ -117,6 +117,7 @@ impl Replica {
                 (self.archive.place(*author, *lane, *seq)?.height, 1)
             }
             Question::Outcomes { height } => (height.plus(limits::ROOT_LAG), 1),
+            Question::Root { height } if self.archive.root(*height).is_some() => return None,
             Question::Root { height } => (height.plus(limits::ROOT_LAG), 1),
             Question::Turns { from } => (*from, TURNS_PER_ANSWER_MAX as u32),
             Question::Snapshot => (self.offers.stated(self.agreement.height())?, 1),

@@ -16,6 +16,7 @@ mod reading;
 use std::collections::VecDeque;
 
 use metatopia_consensus::{Decision, Position};
+use metatopia_protocol::TURNS_ANSWER_BYTES;
 use metatopia_store::{
     self as store, Disk, ReadError, Snapshot, Store, limits::SNAPSHOTS_KEPT, list_snapshots,
     put_only_snapshot, put_snapshot,
@@ -29,8 +30,8 @@ pub use self::{
     reading::read_back,
 };
 use crate::{
-    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS,
-    start::at_once,
+    RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, SNAPSHOT_BYTES_MAX,
+    start::{LOADED_BYTES_MAX, at_once},
     turns::{Gaps, Kept},
 };
 
@@ -169,7 +170,8 @@ impl<D: Disk> Keeper<D> {
         for order in std::mem::take(&mut self.later) {
             match order {
                 Order::Load { reader, from, count } => {
-                    let (decisions, oldest) = (self.load(from, count), self.oldest);
+                    let decisions = self.load(reader, from, count);
+                    let oldest = self.oldest;
                     let next = decisions.is_empty().then(|| self.next(from)).flatten();
                     tell(Done::Loaded { reader, decisions, oldest, next });
                 }
@@ -291,9 +293,14 @@ impl<D: Disk> Keeper<D> {
         self.check(synced).map(drop)
     }
 
-    fn load(&mut self, from: Height, count: u32) -> Vec<Decision> {
+    fn load(&mut self, reader: Reader, from: Height, count: u32) -> Vec<Decision> {
+        let bytes_max = match reader {
+            // No answer has more, and anybody may ask.
+            Reader::Question(_) => TURNS_ANSWER_BYTES,
+            Reader::Peer(_) | Reader::Mending => LOADED_BYTES_MAX,
+        };
         let mut turns = Kept::of(&self.store).from(from);
-        let found = at_once(turns.by_ref(), count);
+        let found = at_once(turns.by_ref(), count, bytes_max);
         let (unread, patch) = (turns.unread(), turns.bad_patch());
         drop(turns);
         match (unread, patch) {
@@ -314,8 +321,12 @@ impl<D: Disk> Keeper<D> {
         if self.health != Health::Sound {
             return;
         }
+        let (height, bytes) = (snapshot.height, snapshot.bytes.len());
+        if bytes > SNAPSHOT_BYTES_MAX {
+            return self.news.push(News::TooLong { height, bytes });
+        }
         match put_snapshot(self.store.disk_mut(), snapshot) {
-            Ok(()) => self.news.push(News::Stored(snapshot.height)),
+            Ok(()) => self.news.push(News::Stored(height)),
             Err(error) => return self.news.push(News::NotStored(error)),
         }
         let keep = self.keep_from().unwrap_or_else(|error| {

@@ -485,7 +485,10 @@ impl Replica {
         };
         let (state, root) = (world.snapshot(), world.root());
         let bytes = crate::start::stored(&base, &state);
-        self.offers.keep(height, root, state);
+        // Who asked for a longer one would take it for nonsense.
+        if state.len() <= metatopia_sim::SNAPSHOT_BYTES_MAX {
+            self.offers.keep(height, root, state);
+        }
         self.tell(Effect::Snapshot { height, root, bytes });
     }
 

@@ -133,16 +133,21 @@ pub fn find_decisions(
     from: Height,
     count: u32,
 ) -> Vec<Decision> {
-    at_once(decisions(records, from), count)
+    at_once(decisions(records, from), count, LOADED_BYTES_MAX)
 }
 
-/// As many of these as are read at once.
-pub(crate) fn at_once(decisions: impl Iterator<Item = Decision>, count: u32) -> Vec<Decision> {
+/// As many of these as are read at once: at most `count`, and only one more once their turns have so
+/// many bytes.
+pub(crate) fn at_once(
+    decisions: impl Iterator<Item = Decision>,
+    count: u32,
+    bytes_max: usize,
+) -> Vec<Decision> {
     let mut bytes = 0_usize;
     let fits = |decision: &Decision| {
         let before = bytes;
         bytes = bytes.saturating_add(wire::length(decision.turn.as_ref()));
-        before <= LOADED_BYTES_MAX
+        before <= bytes_max
     };
     decisions.take(count as usize).take_while(fits).collect()
 }

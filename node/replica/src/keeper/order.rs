@@ -7,7 +7,7 @@ use metatopia_store::{
 };
 use metatopia_types::Height;
 
-use crate::{Gaps, Reader, RecordsError};
+use crate::{Gaps, Reader, RecordsError, SNAPSHOT_BYTES_MAX};
 
 /// What the disk should do, in order.
 #[derive(Debug)]
@@ -82,6 +82,18 @@ pub enum News {
     /// A snapshot is not. The log is whole without it, and the next one is tried.
     #[error("a snapshot is not stored: {0}")]
     NotStored(SnapshotError),
+    /// No start could read it. Stored, it would take the place of states that can be read, and of the
+    /// log before them.
+    #[error(
+        "the state after turn {height} has {bytes} bytes, and at most {SNAPSHOT_BYTES_MAX} can be \
+         read back: it is not stored, and the log is kept"
+    )]
+    TooLong {
+        /// After this turn.
+        height: Height,
+        /// So long.
+        bytes: usize,
+    },
     /// Where the part of the log begins that is kept cannot be found.
     #[error("the log is not pruned: {0}")]
     NotPruned(ReadError),

@@ -278,6 +278,26 @@ fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
     assert_eq!(again.oldest, Height(oldest));
 }
 
+/// A state that had grown beyond what a start reads was stored all the same. The two that could be read
+/// went for it, and the log before them, so that no start was possible any more.
+#[test]
+fn a_state_that_no_start_could_read_takes_the_place_of_none_that_one_can() {
+    let mut keeper = lived(History::Turns(1_500));
+    let (oldest, kept) = (keeper.oldest, list_snapshots(keeper.store.disk()).expect("a disk"));
+    let Order::Snapshot(mut long) = snapshot(6_600) else { panic!("a snapshot") };
+    long.bytes = vec![1; SNAPSHOT_BYTES_MAX + 1];
+
+    let said = work(&mut keeper, [Order::Snapshot(long)]);
+
+    let told = said.iter().find_map(|done| match done {
+        Done::News(news @ News::TooLong { .. }) => Some(news.to_string()),
+        _ => None,
+    });
+    assert!(told.expect("it says so").contains("6600"));
+    assert_eq!(list_snapshots(keeper.store.disk()).expect("a disk"), kept);
+    assert_eq!(keeper.oldest, oldest);
+}
+
 #[test]
 fn an_archive_keeps_every_turn() {
     let mut keeper = lived(History::Whole);
