@@ -114,6 +114,12 @@ impl LaneWindows {
         self.windows.get(lane).copied()
     }
 
+    /// Is any lane of this author remembered?
+    #[must_use]
+    pub fn knows(&self, author: PublicKey) -> bool {
+        self.windows.range((author, Lane(0))..=(author, Lane(u64::MAX))).next().is_some()
+    }
+
     /// The lanes that are remembered.
     pub fn lanes(&self) -> impl Iterator<Item = LaneKey> {
         self.windows.keys().copied()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_types::{Act, ActId, Envelope, Evidence, Sign, Verify, limits};
+use metatopia_types::{Act, ActId, Envelope, Evidence, PublicKey, Sign, Verify, limits};
 
 use crate::{
     Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
@@ -111,8 +111,7 @@ impl Replica {
         submission: Submission,
         origin: Origin,
     ) -> Result<(), SubmitRefusal> {
-        let author = submission.act.envelope.author;
-        let known = self.world.as_ref().is_none_or(|world| world.player(&author).is_some());
+        let known = self.is_known(submission.act.envelope.author);
         let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
         let Ledger { mempool, windows, .. } = &mut self.ledger;
         let gate = Gate {
@@ -123,6 +122,21 @@ impl Replica {
             scheme: &*scheme,
         };
         mempool.admit(submission, origin, gate).map(|_| ())
+    }
+
+    /// Is this the key of somebody who logged in before, of an admin or of a server?
+    fn is_known(&self, key: PublicKey) -> bool {
+        if key == self.config.agreement.signer.public() || self.agreement.is_member(&key) {
+            return true;
+        }
+        let Some(world) = self.world.as_deref() else {
+            // It is away, calculating a turn. Nobody is taken for known because of that; who is and
+            // did nothing for a minute is a stranger for a few milliseconds.
+            return self.ledger.windows.knows(key) || self.peers.contains(&key);
+        };
+        world.player(&key).is_some()
+            || world.governance().is_admin(&key)
+            || world.roster().calls(&key)
     }
 
     /// Evidence becomes an act of this server, like any other.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
-use metatopia_sim::{ActFault, LaneWindows};
+use metatopia_sim::{ActFault, LaneWindows, limits::LANES_MAX};
 use metatopia_types::{
     Act, ActId, Blob, Body, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, Verify,
     limits, wire,
@@ -14,9 +14,13 @@ use crate::ClientId;
 /// Acts of one author that may wait: six seconds of a client that acts ten times a second.
 pub const AUTHOR_PENDING_MAX: usize = 64;
 
-/// Acts of strangers (keys that never logged in) that may wait per connection: one login and what
+/// Acts of strangers ([`Gate::known`]) that may wait per connection: one login and what
 /// is sent right behind it.
 pub const STRANGER_PENDING_MAX: usize = 16;
+
+/// Strangers open no further lanes once the sim remembers so many: they would use up the other half
+/// too, which is for those who logged in, for admins and for servers.
+pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
 
 /// An act of a client that waits for so many turns, a second of them, is handed on to the other
 /// servers once more: one of them may have had no room for it, or have lost it.
@@ -57,7 +61,7 @@ pub struct Gate<'a> {
     pub height: Height,
     /// What was decided in each lane.
     pub windows: &'a LaneWindows,
-    /// Has this key logged in before?
+    /// Is the author no stranger: has this key logged in before, or is it an admin's or a server's?
     pub known: bool,
     /// Checks signatures.
     pub scheme: &'a dyn Verify,
@@ -135,6 +139,11 @@ impl Mempool {
             return Ok(id);
         }
         let stranger = !gate.known;
+        let envelope = &submission.act.envelope;
+        let is_new = gate.windows.get(&(envelope.author, envelope.lane)).is_none();
+        if stranger && is_new && gate.windows.len() >= STRANGER_LANES_MAX {
+            return Err(SubmitRefusal::Full);
+        }
         self.check_quota(&submission.act, origin, stranger, bytes)?;
         if !submission.act.verify(gate.scheme) {
             return Err(SubmitRefusal::BadSignature);

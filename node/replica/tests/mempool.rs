@@ -1,14 +1,16 @@
 //! The mempool: what is taken, what is refused by which name, and who gets a place in a turn.
 
+use std::collections::BTreeMap;
+
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
     ClientId,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, Mempool, Origin,
-        STRANGER_PENDING_MAX,
+        STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
     },
 };
-use metatopia_sim::LaneWindows;
+use metatopia_sim::{LaneWindows, Window};
 use metatopia_types::*;
 
 fn key(n: u8) -> SigningKey {
@@ -182,6 +184,32 @@ fn strangers_of_one_connection_share_a_small_bucket() {
     let body = pool.body(None);
     pool.decide(body);
     assert!(pool.admit(act(98, 1, 1)).is_ok(), "the bucket empties with the pool");
+}
+
+/// Twenty-eight connections, a fresh key for each act, once used up every lane of a sim: then not even
+/// its servers could act.
+#[test]
+fn strangers_leave_half_of_all_lanes_to_those_who_are_known() {
+    let mut pool = Pool::new();
+    let author = |n: usize| {
+        let mut key = [9; 32];
+        key[..8].copy_from_slice(&(n as u64).to_le_bytes());
+        PublicKey(key)
+    };
+    let window = Window { seq: Seq(1), last_valid: Height(500) };
+    let mut lanes: BTreeMap<_, _> =
+        (1..STRANGER_LANES_MAX).map(|n| ((author(n), Lane(1)), window)).collect();
+    pool.known = false;
+
+    pool.windows = LaneWindows::new(Height(0), lanes.clone());
+    assert!(pool.admit(act(1, 1, 1)).is_ok(), "one is left");
+
+    lanes.insert((key(2).public(), Lane(1)), window);
+    pool.windows = LaneWindows::new(Height(0), lanes);
+    assert_eq!(pool.admit(act(3, 1, 1)), Err(SubmitRefusal::Full));
+    assert!(pool.admit(act(2, 1, 2)).is_ok(), "its lane is open");
+    pool.known = true;
+    assert!(pool.admit(act(3, 1, 1)).is_ok());
 }
 
 #[test]
