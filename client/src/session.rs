@@ -116,7 +116,10 @@ pub struct Session {
     light: LightClient,
     lane: Lane,
     next_seq: Seq,
+    /// The greatest height that this node spoke of, and so perhaps a lie.
     height: Height,
+    /// The greatest of a header that was verified.
+    certain: Height,
     open: bool,
     welcomed: bool,
     pending: BTreeMap<ActId, Pending>,
@@ -155,11 +158,11 @@ impl Session {
     #[must_use]
     pub fn new(key: Arc<dyn Sign>, light: LightClient, lane: Lane) -> Self {
         Self {
-            key,
             light,
             lane,
             next_seq: Seq(1),
             height: Height(0),
+            certain: Height(0),
             open: false,
             welcomed: false,
             pending: BTreeMap::new(),
@@ -170,7 +173,8 @@ impl Session {
             unproven: Vec::new(),
             unchecked: Vec::new(),
             watching: None,
-            sight: Sight::new(),
+            sight: Sight::of(key.public()),
+            key,
             proven: None,
             late: false,
             anew: None,
@@ -296,7 +300,9 @@ impl Session {
             ServerMessage::Welcome(welcome) => {
                 self.open = true;
                 self.welcomed = true;
-                self.height = self.height.max(welcome.height);
+                // What another node said of heights may have been a lie, and acts that are valid until
+                // one far ahead are taken nowhere else.
+                self.height = self.certain.max(welcome.height);
                 self.event(Event::Open { height: welcome.height });
                 self.begin_views();
                 self.resend(now, |_| true);

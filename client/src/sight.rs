@@ -13,7 +13,7 @@ use alloc::{collections::BTreeMap, vec::Vec};
 
 use metatopia_protocol::{FAR_TURNS_MAX, HAVE_MAX, TileName, TileUpdate, View};
 use metatopia_sim::{TILE_ENTRIES_MAX, Tile, TileCopy, TileEntry};
-use metatopia_types::{Emote, Height, Movement, ObjectId, Tick};
+use metatopia_types::{Emote, Height, Movement, ObjectId, PublicKey, Tick};
 
 pub use self::{
     error::SightError,
@@ -56,6 +56,8 @@ pub struct Sight {
     height: Height,
     tick: Tick,
     me: Option<ObjectId>,
+    /// Whose avatar `me` has to be; anybody's if that is not known.
+    viewer: Option<PublicKey>,
     near: BTreeMap<ObjectId, Movement>,
     far: BTreeMap<ObjectId, (TileEntry, Height)>,
     gestures: BTreeMap<ObjectId, Emote>,
@@ -82,12 +84,21 @@ impl Sight {
             height: Height(0),
             tick: Tick(0),
             me: None,
+            viewer: None,
             near: BTreeMap::new(),
             far: BTreeMap::new(),
             gestures: BTreeMap::new(),
             kept: Kept::new(),
             inherited: false,
         }
+    }
+
+    /// Sees nothing yet; the own avatar is that of `viewer`.
+    #[must_use]
+    pub const fn of(viewer: PublicKey) -> Self {
+        let mut sight = Self::new();
+        sight.viewer = Some(viewer);
+        sight
     }
 
     /// Of which height the last view was; 0 before the first.
@@ -137,12 +148,12 @@ impl Sight {
         self.tiles.retain(|_, held| !held.more);
         let tiles = core::mem::take(&mut self.tiles);
         let inherited = !tiles.is_empty();
-        *self = Self { tiles, inherited, ..Self::new() };
+        *self = Self { tiles, inherited, viewer: self.viewer, ..Self::new() };
     }
 
     /// Forgets everything but how many views came.
     pub fn clear(&mut self) {
-        *self = Self { number: self.number, ..Self::new() };
+        *self = Self { number: self.number, viewer: self.viewer, ..Self::new() };
     }
 
     /// Counts a view without looking at it.

@@ -99,6 +99,7 @@ impl Session {
         let (height, index) = (header.height, receipt.place.index);
         match self.light.receipt(&pending.submission.act, &receipt) {
             Ok(()) => {
+                self.certain = self.certain.max(height);
                 self.height = self.height.max(height);
                 self.forget(&act);
                 self.event(Event::Receipted { act, height, index });

@@ -126,6 +126,11 @@ impl Session {
     }
 
     fn view_proved(&mut self, proven: Proven) {
+        // Nothing was shown, and so nothing is proved.
+        if proven.tiles.is_empty() && proven.lagging.is_empty() {
+            return;
+        }
+        self.certain = self.certain.max(proven.header.height);
         if self.proven.as_ref().is_some_and(|known| known.of >= proven.of) {
             return;
         }

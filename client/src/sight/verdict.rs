@@ -9,7 +9,7 @@ use alloc::{
 };
 
 use metatopia_protocol::{TileName, ViewProof};
-use metatopia_sim::{KnownLeaves, Tile, tile_key};
+use metatopia_sim::{KnownLeaves, Tile, TileEntry, tile_key};
 use metatopia_types::{Digest, Height, ObjectId, Root, leaf_hash, limits};
 
 use super::{Sight, kept::Leaves};
@@ -22,7 +22,8 @@ pub struct Shown {
     /// The tiles whose copies are exactly the state's, those without entries too.
     pub tiles: Vec<TileName>,
     /// Tiles in sight that the proof says nothing of, because their copies were of an earlier turn,
-    /// or not whole, or there are none: they had to wait for more important ones, or are hidden.
+    /// or not whole, or there are none: they had to wait for more important ones, or are hidden. All
+    /// of them while the own avatar is in no copy.
     pub lagging: Vec<TileName>,
     /// The objects in the proved tiles.
     pub objects: BTreeSet<ObjectId>,
@@ -138,7 +139,25 @@ impl Sight {
                 }
             }
         }
+        if self.is_lost() {
+            // What is proved may be anywhere but around the avatar.
+            shown.lagging.append(&mut shown.tiles);
+            shown.lagging.sort_unstable();
+            shown.objects.clear();
+        }
         Ok(Some(shown))
+    }
+
+    /// Is there an avatar, and no copy shows where it is? What is drawn of it beside the copies proves
+    /// nothing, and of which tiles there are copies follows from it.
+    fn is_lost(&self) -> bool {
+        let is_own = |entry: &TileEntry| {
+            self.viewer.is_none_or(|viewer| entry.object.player == Some(viewer))
+        };
+        self.me.is_some_and(|me| {
+            let mut copies = self.tiles.values().filter_map(|held| held.copy.get(me));
+            !copies.any(is_own)
+        })
     }
 }
 

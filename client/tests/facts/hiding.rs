@@ -2,9 +2,10 @@
 
 use metatopia_client::{Event, Proven, Sight, Unproven};
 use metatopia_protocol::*;
+use metatopia_types::Sign as _;
 use proptest::prelude::*;
 
-use crate::stand::{Stand, Watcher};
+use crate::stand::{Stand, Watcher, decode};
 use crate::talk::Talk;
 
 /// A stand whose visitor has come, and a tile with something in it that the visitor should see.
@@ -87,6 +88,52 @@ fn a_tile_that_is_said_to_be_empty_and_kept_out_of_the_proofs_is_missed() {
     let update = view.tiles.iter_mut().find(|update| update.tile == hidden);
     update.expect("it is in sight").entries.clear();
     assert_eq!(missed(&mut stand, &mut talk, view, &told), [hidden]);
+}
+
+/// A view without tiles, and a proof without leaves, once counted as all being proved.
+#[test]
+fn who_shows_nothing_proves_nothing() {
+    let (mut stand, _) = setting();
+    let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+    let mut view = stand.view(&mut watcher, &[]);
+    view.me = None;
+    let of = view.height;
+    talk.view(view);
+    stand.turns(2);
+
+    assert_eq!(talk.proof(stand.proof(of, &[])), []);
+
+    assert_eq!(talk.session.proven(), Err(Unproven::NoneYet));
+}
+
+/// Where the avatar is decides which tiles are missed. A server that drew it in an empty corner, beside
+/// the copies, or named the avatar of somebody there, had only that corner to prove.
+#[test]
+fn an_avatar_that_is_drawn_elsewhere_hides_nothing() {
+    let (mut stand, beside) = setting();
+    let me = stand.world().avatar(&Stand::visitor().public()).expect("the visitor came");
+    let neighbour = decode(&stand.entries(beside)[0]).id;
+    let is_hers = |entry: &Vec<u8>| decode(entry).id == me;
+    let elsewhere = |stand: &Stand, tile: &TileName| !stand.entries(*tile).iter().any(is_hers);
+    let lies: [&dyn Fn(&mut View, Vec<u8>); 2] =
+        [&|view, avatar| view.far.push(avatar), &|view, _| view.me = Some(neighbour)];
+    for lie in lies {
+        let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
+        let tiles = stand.tiles();
+        let avatar = tiles.iter().flat_map(|tile| stand.entries(*tile)).find(is_hers);
+        let shown: Vec<TileName> =
+            tiles.into_iter().filter(|tile| elsewhere(&stand, tile)).collect();
+        let mut view = stand.view(&mut watcher, &shown);
+        lie(&mut view, avatar.expect("she is somewhere"));
+        let of = view.height;
+        talk.view(view);
+        stand.turns(2);
+
+        let events = talk.proof(stand.proof(of, &shown));
+
+        assert_eq!(proven(&events).tiles, []);
+        assert!(matches!(talk.session.proven(), Err(Unproven::Lagging { .. })));
+    }
 }
 
 proptest! {

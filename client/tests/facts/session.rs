@@ -47,6 +47,25 @@ fn acts_without_a_receipt_are_sent_again_in_the_order_of_their_lane() {
     assert_eq!(submitted(&talk.said()), [1, 2, 3, 4]);
 }
 
+/// A node that spoke of a height a day ahead, once, made every later act of the session one that no
+/// other node takes.
+#[test]
+fn what_one_node_said_of_the_height_does_not_count_at_another() {
+    let mut talk = session();
+    talk.connect(Height(1_000_000));
+    talk.session.disconnected();
+    talk.connect(Height(100));
+    talk.said();
+
+    talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+
+    let said = talk.said();
+    let [ClientMessage::Submit(submission)] = &said[..] else {
+        panic!("{said:?} where an act belongs");
+    };
+    assert_eq!(submission.act.envelope.last_valid, Height(700));
+}
+
 #[test]
 fn an_act_that_the_first_node_has_no_room_for_is_refused() {
     let mut talk = session();
