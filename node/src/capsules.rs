@@ -10,6 +10,8 @@ use metatopia_replica::Report;
 use metatopia_types::Height;
 use serde::Serialize;
 
+use crate::durable;
+
 /// The folder in a data directory.
 pub const CAPSULES: &str = "capsules";
 
@@ -82,10 +84,9 @@ impl Capsules {
 
     /// Writes a file as a whole, and lets the oldest go.
     fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-        fs::create_dir_all(&self.0)?;
-        let (path, unfinished) = (self.0.join(name), self.0.join(format!("{name}.new")));
-        fs::write(&unfinished, bytes)?;
-        fs::rename(&unfinished, &path)?;
+        durable::create_folder(&self.0)?;
+        let path = self.0.join(name);
+        durable::replace(&path, bytes)?;
         let mut kept: Vec<(SystemTime, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;

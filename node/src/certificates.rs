@@ -16,9 +16,8 @@
 
 use std::{
     fmt,
-    fs::{self, File, OpenOptions, Permissions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    fs::File,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
@@ -37,7 +36,10 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
-use crate::tls::{CertificateHash, NAME, provider};
+use crate::{
+    durable,
+    tls::{CertificateHash, NAME, provider},
+};
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 
@@ -298,18 +300,7 @@ fn read(path: &Path) -> io::Result<Option<Result<Pair, &'static str>>> {
 /// Writes the file whole or not at all; it is on the disk when this returns.
 fn write(path: &Path, pair: &Pair) -> io::Result<()> {
     let bytes = postcard::to_allocvec(pair).map_err(io::Error::other)?;
-    let bytes = Zeroizing::new(bytes);
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    // The mode given at creation does not change a file that was there.
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    file.write_all(&bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    let directory = path.parent().filter(|parent| *parent != Path::new(""));
-    File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
+    durable::replace(path, &Zeroizing::new(bytes))
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use std::{
 
 use metatopia_store::{Cause, Disk, DiskError, FileName, Folder, Operation, ReadDisk};
 
+use crate::durable::{create_folder, owner_only, sync_folder};
+
 /// The file that who changes a data directory holds locked.
 const LOCK: &str = "lock";
 
@@ -245,55 +247,6 @@ impl Disk for RealDisk {
         let done = sync_folder(&self.directory.folder_path(folder));
         done.map_err(|error| DiskError::folder(Operation::Sync, folder, cause(&error)))
     }
-}
-
-/// Writes a small file as a whole, under another name first: it is the old one or the new one, and
-/// after a power cut either. Its owner alone may read it.
-///
-/// # Errors
-/// What the system says; the old one is still there then.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension("new");
-    let mut file = owner_only().write(true).create(true).truncate(true).open(&draft)?;
-    file.write_all(bytes)?;
-    drop(file);
-    fs::rename(&draft, path)
-}
-
-/// Creates a folder and those above it, durably.
-fn create_folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    create_folder(parent)?;
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
-        // Somebody else was faster; the lock decides who goes on.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-        done => done?,
-    }
-    sync_folder(parent)
-}
-
-/// Makes the names in a folder durable.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    // Elsewhere folders cannot be opened, and names are made durable by the file system.
-    if cfg!(unix) {
-        File::open(path)?.sync_all()?;
-    }
-    Ok(())
-}
-
-/// For files that only this user may read.
-fn owner_only() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 #[cfg(test)]

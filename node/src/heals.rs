@@ -9,7 +9,7 @@ use std::{
 use metatopia_replica::HEALS_MAX;
 use metatopia_types::Millis;
 
-use crate::disk::replace_file;
+use crate::durable;
 
 /// In the data directory: a line for each time, in milliseconds since 1970.
 const HEALS: &str = "heals";
@@ -47,7 +47,7 @@ impl HealFile {
     pub(crate) fn keep(&self, heals: &[Millis]) {
         let newest = heals.len().saturating_sub(KEPT);
         let text: String = heals[newest..].iter().map(|at| format!("{}\n", at.0)).collect();
-        if let Err(error) = replace_file(&self.0, text.as_bytes()) {
+        if let Err(error) = durable::replace(&self.0, text.as_bytes()) {
             tracing::warn!(file = %self.0.display(), %error, "a heal is not written down");
         }
     }

@@ -29,6 +29,7 @@ pub mod config;
 pub mod disk;
 pub mod documents;
 pub mod driver;
+mod durable;
 pub mod founding;
 pub mod framing;
 pub mod gateway;

@@ -10,7 +10,7 @@ use libp2p::{Multiaddr, PeerId, identity};
 use metatopia_replica::{Guests, Input};
 use metatopia_types::{Contact, PublicKey};
 
-use crate::{disk::replace_file, lanes::LanesHandle};
+use crate::{durable, lanes::LanesHandle};
 
 /// In the data directory: the followers that were let in, and how often invites were used.
 const GUESTS: &str = "followers";
@@ -120,10 +120,14 @@ impl GuestFile {
         Input::Welcome { contact: lanes.contact(), guests: Box::new(guests) }
     }
 
-    /// Writes them down before anybody hears of it. After a power cut the last change may be gone:
-    /// then one more node may come by the same invite.
+    /// Writes them down before anybody hears of it.
     pub(crate) fn keep(&self, guests: &Guests) {
-        if let Err(error) = replace_file(&self.0, &guests.encode()) {
+        let bytes = guests.encode();
+        // Who was let in may come back as often as it likes, and must not have the disk synced by it.
+        if fs::read(&self.0).is_ok_and(|kept| kept == bytes) {
+            return;
+        }
+        if let Err(error) = durable::replace(&self.0, &bytes) {
             tracing::warn!(file = %self.0.display(), %error, "followers are not written down");
         }
     }

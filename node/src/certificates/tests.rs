@@ -1,4 +1,8 @@
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use super::*;
 

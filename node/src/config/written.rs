@@ -1,11 +1,12 @@
 //! Configuration files that commands write.
 
-use std::{fs, io, net::SocketAddr, path::Path};
+use std::{io, net::SocketAddr, path::Path};
 
 use libp2p::Multiaddr;
 use serde::Serialize;
 
 use super::Peer;
+use crate::durable;
 
 /// What a command says of a server whose directory it keeps. [`read`](super::read) takes it back.
 #[derive(Debug, Serialize)]
@@ -34,6 +35,7 @@ impl Written {
     /// What the system said.
     pub fn write(&self, path: &Path, command: &str) -> io::Result<()> {
         let text = toml::to_string(self).expect("tables of strings and numbers");
-        fs::write(path, format!("# Written by `metatopia {command}` at every start.\n{text}"))
+        let text = format!("# Written by `metatopia {command}` at every start.\n{text}");
+        durable::replace(path, text.as_bytes())
     }
 }

@@ -18,7 +18,13 @@ use metatopia_store::{Identity, Opening, Quarantine, Store, TailReport};
 use metatopia_types::{Ed25519, Now, PublicKey, SimId};
 
 use super::ServerError;
-use crate::{config::Settings, disk::RealDisk, founding::found, storage};
+use crate::{
+    config::Settings,
+    disk::RealDisk,
+    durable::{folder_of, sync_folder},
+    founding::found,
+    storage,
+};
 
 /// A data directory that a server can start with.
 pub(super) struct Kept {
@@ -168,7 +174,8 @@ pub(super) fn mark_used(vote_key: &Path, sim: SimId) -> Result<(), ServerError> 
     let write = || {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
         file.write_all(format!("{sim}\n").as_bytes())?;
-        file.sync_all()
+        file.sync_all()?;
+        sync_folder(folder_of(&path))
     };
     match write() {
         Ok(()) => Ok(()),

@@ -1,7 +1,7 @@
 //! `node join`: a follower of a sim, anywhere, from nothing but an invite.
 
 use std::{
-    fmt, fs,
+    fmt,
     io::{self, IsTerminal as _, Write as _},
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -27,6 +27,7 @@ use crate::{
     clock::Clock,
     config::{self, Layer, LogLevel, Peer, Written},
     disk::RealDisk,
+    durable,
     joining::{self, Host, InviteFile, JoinError, Note, Pieces},
     keys, server,
 };
@@ -230,7 +231,8 @@ impl Place {
         let failed =
             |path: &Path, error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
         let genesis = self.dir.join("genesis");
-        fs::write(&genesis, trust.genesis.encode()).map_err(|error| failed(&genesis, error))?;
+        durable::replace(&genesis, &trust.genesis.encode())
+            .map_err(|error| failed(&genesis, error))?;
         let kept = InviteFile::at(&self.dir);
         kept.keep(invite).map_err(|error| Failure::failed(format!("{kept}: {error}")))?;
         let peer = |host: &Host| {

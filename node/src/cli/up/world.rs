@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cli::{Failure, ports::Ports},
     config::{Peer, Written},
+    durable::{create_folder, folder_of, replace, sync_folder},
     founding::state_beside,
     gateway::GatewayLimits,
     keys,
@@ -212,8 +213,8 @@ fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     if path.exists() {
         return fill(path, count, make);
     }
-    let parent = path.parent().filter(|p| *p != Path::new("")).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(|error| disk(parent, &error))?;
+    let parent = folder_of(path);
+    create_folder(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let draft = parent.join(name);
@@ -223,11 +224,16 @@ fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         // What failed is told; that the draft stays is not worth a second message.
         let _ = fs::remove_dir_all(&draft);
     }
-    made
+    made?;
+    sync_folder(parent).map_err(|error| disk(parent, &error))
 }
 
+/// Fills a directory, durably: servers promise what they log, and none can be checked without this
+/// genesis. The mark is the last thing to be there.
 fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
-    fs::create_dir_all(draft).map_err(|error| disk(draft, &error))?;
+    let write =
+        |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
+    create_folder(draft).map_err(|error| disk(draft, &error))?;
     let admin = keys::create(&draft.join("admin.key"))?;
     let mut validators = BTreeMap::new();
     for index in 0..count {
@@ -241,15 +247,15 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     let Beginning { genesis, state } = make(validators, admin.public())?;
     for index in 0..count {
         let file = server_path(draft, index).join(GENESIS);
-        fs::write(&file, genesis.encode()).map_err(|error| disk(&file, &error))?;
+        write(&file, &genesis.encode())?;
         if let Some(state) = &state {
-            let file = state_beside(&file);
-            fs::write(&file, state).map_err(|error| disk(&file, &error))?;
+            write(&state_beside(&file), state)?;
         }
     }
+    sync_folder(draft).map_err(|error| disk(draft, &error))?;
     let mark = Mark { format: FORMAT, sim: genesis.id().to_string(), servers: count };
     let (file, text) = (draft.join(MARK), toml::to_string(&mark).expect("strings and numbers"));
-    fs::write(&file, format!("# A world of `metatopia up`.\n{text}")).map_err(|e| disk(&file, &e))
+    write(&file, format!("# A world of `metatopia up`.\n{text}").as_bytes())
 }
 
 fn server_path(path: &Path, index: usize) -> PathBuf {

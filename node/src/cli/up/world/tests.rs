@@ -116,3 +116,29 @@ fn servers_can_read_their_configuration() {
         assert!(!peers.contains(&seat.key), "a server is not its own peer");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_world_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let scratch = Scratch::new("world-own");
+    let path = scratch.0.join("below/world");
+    World::create(&path, 1, |validators, admin| {
+        let genesis = plaza::genesis(validators, BTreeSet::from([admin]));
+        Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })
+    })
+    .unwrap();
+
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let server = server_path(&path, 0);
+    for folder in [&path, &server] {
+        assert_eq!(mode(folder), 0o700, "{}", folder.display());
+    }
+    let genesis = server.join(GENESIS);
+    for file in [path.join(MARK), path.join("admin.key"), state_beside(&genesis), genesis] {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    assert_eq!(entries(&path).unwrap().len(), 3, "no draft is left");
+    assert_eq!(entries(&server).unwrap().len(), 4, "no draft is left");
+}
