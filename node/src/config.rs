@@ -124,6 +124,14 @@ pub enum ConfigError {
         /// What the system said.
         source: io::Error,
     },
+    /// The file cannot be written.
+    #[error("cannot write configuration file {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The file is above [`FILE_BYTES_MAX`].
     #[error("configuration file {} is longer than {FILE_BYTES_MAX} bytes", path.display())]
     TooLong {
@@ -224,6 +232,10 @@ pub struct Settings {
 /// # Errors
 /// When it cannot be read, is no TOML, or has an unknown key or a wrong value.
 pub fn read(path: &Path) -> Result<Layer, ConfigError> {
+    parse(&read_text(path)?, path)
+}
+
+fn read_text(path: &Path) -> Result<String, ConfigError> {
     let failed = |source| ConfigError::Read { path: path.to_owned(), source };
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(failed)?;
@@ -232,7 +244,7 @@ pub fn read(path: &Path) -> Result<Layer, ConfigError> {
     if text.len() as u64 > FILE_BYTES_MAX {
         return Err(ConfigError::TooLong { path: path.to_owned() });
     }
-    parse(&text, path)
+    Ok(text)
 }
 
 /// Reads the text of the configuration file `path`.

@@ -117,7 +117,7 @@ impl From<ConfigError> for Failure {
         let missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
         let exit = match &error {
             ConfigError::Read { source, .. } if missing(source) => Exit::NotFound,
-            ConfigError::Read { .. } => Exit::Failed,
+            ConfigError::Read { .. } | ConfigError::Write { .. } => Exit::Failed,
             _ => Exit::Usage,
         };
         Self::new(exit, error.to_string())

@@ -4,8 +4,9 @@ use std::{io, net::SocketAddr, path::Path};
 
 use libp2p::Multiaddr;
 use serde::Serialize;
+use toml::Table;
 
-use super::Peer;
+use super::{ConfigError, Peer};
 use crate::durable;
 
 /// What a command says of a server whose directory it keeps. [`read`](super::read) takes it back.
@@ -19,7 +20,7 @@ pub struct Written {
     pub http_listen: SocketAddr,
     /// UDP address for clients.
     pub client_listen: SocketAddr,
-    /// Clients at once from one address, if not the default.
+    /// Clients at once from one address, if not the default, and if the file says nothing of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients_per_ip_max: Option<u32>,
     /// TCP address for other servers.
@@ -28,14 +29,144 @@ pub struct Written {
     pub peers: Vec<Peer>,
 }
 
+/// What the command says alone, whatever the file said before.
+const OWN: [&str; 8] = [
+    "data_dir",
+    "genesis",
+    "vote_key",
+    "node_key",
+    "http_listen",
+    "client_listen",
+    "p2p_listen",
+    "peers",
+];
+
 impl Written {
-    /// Writes the file, with a first line that says which command did.
+    /// Writes the file. What somebody has set in it besides paths, addresses and peers stays.
     ///
     /// # Errors
-    /// What the system said.
-    pub fn write(&self, path: &Path, command: &str) -> io::Result<()> {
-        let text = toml::to_string(self).expect("tables of strings and numbers");
-        let text = format!("# Written by `metatopia {command}` at every start.\n{text}");
-        durable::replace(path, text.as_bytes())
+    /// When what is there is no configuration, or what the system said; the file is as it was then.
+    pub fn write(&self, path: &Path, command: &str) -> Result<(), ConfigError> {
+        let mut table = what_is_set(path)?;
+        table.retain(|key, _| !OWN.contains(&key));
+        for (key, value) in Table::try_from(self).expect("tables of strings and numbers") {
+            table.entry(key).or_insert(value);
+        }
+        let text = toml::to_string(&table).expect("a table of values that were read");
+        let head = format!(
+            "# `metatopia {command}` writes paths, addresses and peers at every start. Other keys,\n\
+             # above the first [[peers]], stay; comments do not.\n"
+        );
+        durable::replace(path, format!("{head}{text}").as_bytes())
+            .map_err(|source| ConfigError::Write { path: path.to_owned(), source })
+    }
+}
+
+/// What the file says; nothing if there is none.
+fn what_is_set(path: &Path) -> Result<Table, ConfigError> {
+    let text = match super::read_text(path) {
+        Err(ConfigError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(Table::new());
+        }
+        text => text?,
+    };
+    // A server could not start on what is none; so it is said before anything is written.
+    super::parse(&text, path)?;
+    Ok(toml::from_str(&text).expect("it was read as a configuration"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::PathBuf};
+
+    use super::*;
+    use crate::config::{self, Layer};
+
+    /// A file that is gone with its test.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn with(name: &str, text: &str) -> Self {
+            let name = format!("metatopia-written-{name}-{}.toml", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            fs::write(&path, text).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            drop(fs::remove_file(&self.0));
+        }
+    }
+
+    fn written(port: u16) -> Written {
+        let node = metatopia_types::SigningKey::from_seed([1; 32]);
+        Written {
+            data_dir: Path::new("."),
+            genesis: Path::new("genesis"),
+            http_listen: ([127, 0, 0, 1], port).into(),
+            client_listen: ([127, 0, 0, 1], 0).into(),
+            clients_per_ip_max: Some(512),
+            p2p_listen: "/ip4/127.0.0.1/tcp/3".parse().unwrap(),
+            peers: vec![Peer {
+                key: metatopia_types::PublicKey([2; 32]),
+                peer_id: crate::keys::peer_keypair(&node).public().to_peer_id(),
+                address: "/ip4/127.0.0.1/tcp/4".parse().unwrap(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_command_writes_its_own_keys_and_all_others_stay_as_they_are_set() {
+        let set = "archive = true\nsnapshot_turns = 60\nbehind_turns = 70\nlog = \"warn\"\n\
+            announce_http = \"https://node.example\"\nannounce_quic = \"node.example:443\"\n\
+            http_origins = [\"https://a.example\"]\nsource_url = \"https://source.example\"\n\
+            clients_max = 5\nclients_per_ip_max = 4\n";
+        let stale = "http_listen = \"127.0.0.1:1\"\nvote_key = \"elsewhere\"\npeers = []\n";
+        let file = Scratch::with("kept", &format!("{stale}{set}"));
+
+        for port in [7, 8] {
+            written(port).write(&file.0, "up").unwrap();
+
+            let found = config::read(&file.0).unwrap();
+            let directory = file.0.parent().unwrap();
+            let wanted = Layer {
+                data_dir: Some(directory.join(".")),
+                genesis: Some(directory.join("genesis")),
+                http_listen: Some(([127, 0, 0, 1], port).into()),
+                client_listen: Some(([127, 0, 0, 1], 0).into()),
+                p2p_listen: Some(written(port).p2p_listen),
+                peers: Some(written(port).peers),
+                ..config::parse(set, &file.0).unwrap()
+            };
+            assert_eq!(found, wanted);
+        }
+        assert!(OWN.iter().all(|key| *key == "peers" || Layer::KEYS.contains(key)));
+    }
+
+    #[test]
+    fn a_first_file_says_what_the_command_does_and_who_wrote_it() {
+        let file = Scratch::with("first", "");
+        fs::remove_file(&file.0).unwrap();
+
+        written(7).write(&file.0, "node join").unwrap();
+
+        assert_eq!(config::read(&file.0).unwrap().clients_per_ip_max, Some(512));
+        let text = fs::read_to_string(&file.0).unwrap();
+        assert!(text.starts_with("# `metatopia node join` writes"), "{text}");
+        // Whoever sets a key at the top of the file sets it for the server.
+        fs::write(&file.0, format!("archive = true\n{text}")).unwrap();
+        assert_eq!(config::read(&file.0).unwrap().archive, Some(true));
+    }
+
+    #[test]
+    fn a_file_with_a_wrong_line_is_named_and_stays_as_it_is() {
+        for text in ["archive = true\narchiv = true\n", "snapshot_turns = \"often\"", "what"] {
+            let file = Scratch::with("wrong", text);
+            let error = written(7).write(&file.0, "up").unwrap_err();
+            assert!(error.to_string().contains(&file.0.display().to_string()), "{error}");
+            assert_eq!(fs::read_to_string(&file.0).unwrap(), text);
+        }
     }
 }

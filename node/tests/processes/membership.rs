@@ -133,8 +133,14 @@ fn a_follower_joins_by_an_invite_serves_people_and_goes_on_after_a_kill() {
     let pid = follower.process.id().to_string();
     assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill runs").success());
     drop(follower);
+    // What its operator sets meanwhile is not written over.
+    let config = dir.join("metatopia.toml");
+    let written = fs::read_to_string(&config).expect("its configuration");
+    fs::write(&config, format!("archive = true\n{written}")).expect("our own file");
     let follower = Follower::join(&dir, None);
     assert!(follower.ready["snapshot_height"].is_null(), "{}", follower.ready);
+    let set = metatopia::config::read(&config).expect("its configuration");
+    assert_eq!(set.archive, Some(true));
     let height = plaza.height(0);
     follower.reach(height);
     assert_eq!(vec![follower.root(height)], plaza.roots(&[0], height));

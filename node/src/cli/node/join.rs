@@ -45,7 +45,8 @@ const ASK: Duration = Duration::from_millis(20);
     It is let in by the servers that the invite names, fetches a state that they certify from \
     several of them,\nchecks every byte, follows the turns that are decided from then on, and \
     serves clients as a server does, without\na vote. Interrupted, it goes on where it was. It \
-    writes metatopia.toml into its directory.")]
+    writes metatopia.toml into its directory;\nwhat you set there besides paths, addresses and peers \
+    stays.")]
 pub(in crate::cli) struct JoinArgs {
     /// The invite: its text, an address that ends in it, or a file that holds it [default: the one
     /// that this directory was joined by].
@@ -228,11 +229,9 @@ impl Place {
 
     /// Writes what `node run` needs.
     fn write(&self, invite: &SignedInvite, trust: &Trust, hosts: &[Host]) -> Result<(), Failure> {
-        let failed =
-            |path: &Path, error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
         let genesis = self.dir.join("genesis");
         durable::replace(&genesis, &trust.genesis.encode())
-            .map_err(|error| failed(&genesis, error))?;
+            .map_err(|error| Failure::failed(format!("{}: {error}", genesis.display())))?;
         let kept = InviteFile::at(&self.dir);
         kept.keep(invite).map_err(|error| Failure::failed(format!("{kept}: {error}")))?;
         let peer = |host: &Host| {
@@ -251,8 +250,7 @@ impl Place {
             // Who told no address is found by who did.
             peers: hosts.iter().filter_map(peer).collect(),
         };
-        let path = self.dir.join(CONFIG);
-        config.write(&path, "node join").map_err(|error| failed(&path, error))
+        Ok(config.write(&self.dir.join(CONFIG), "node join")?)
     }
 }
 

@@ -181,7 +181,7 @@ impl World {
             .hint("leave out --servers, or name another place by --data-dir"))
     }
 
-    /// Writes the configuration files for these ports.
+    /// Writes the configuration files for these ports. What somebody has set in them stays.
     pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
@@ -200,8 +200,7 @@ impl World {
                 p2p_listen: own.p2p_address(),
                 peers: others.map(peer).collect(),
             };
-            let path = seat.config();
-            config.write(&path, "up").map_err(|error| disk(&path, &error))?;
+            config.write(&seat.config(), "up")?;
         }
         Ok(())
     }

@@ -117,6 +117,23 @@ fn servers_can_read_their_configuration() {
     }
 }
 
+#[test]
+fn what_an_operator_sets_for_a_server_is_there_at_the_next_start() {
+    let scratch = Scratch::new("world-set");
+    let world = World::open_or_create(&scratch.0, 2).unwrap();
+    let settings = |seat: &Seat| config::settle([config::read(&seat.config()).unwrap()]).unwrap();
+    let [first, second] = world.servers() else { unreachable!("two were made") };
+    world.configure(&ports::choose(2, 0).unwrap()).unwrap();
+    let text = fs::read_to_string(first.config()).unwrap();
+    fs::write(first.config(), format!("archive = true\n{text}")).unwrap();
+
+    let ports = ports::choose(2, 0).unwrap();
+    world.configure(&ports).unwrap();
+
+    assert_eq!(settings(first).http_listen, ports[0].http_address());
+    assert_eq!([first, second].map(|seat| settings(seat).archive), [true, false]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_new_world_is_for_its_owner_alone() {
