@@ -26,6 +26,22 @@ pub struct Identity {
     pub server: PublicKey,
 }
 
+impl Identity {
+    /// Is a directory that has this identity `own`'s?
+    ///
+    /// # Errors
+    /// [`IdentityError::ForeignSim`] or [`IdentityError::ForeignServer`].
+    pub fn check(&self, own: &Self) -> Result<(), IdentityError> {
+        if self.sim != own.sim {
+            return Err(IdentityError::ForeignSim { found: self.sim, expected: own.sim });
+        }
+        if self.server != own.server {
+            return Err(IdentityError::ForeignServer { found: self.server, expected: own.server });
+        }
+        Ok(())
+    }
+}
+
 /// Why a data directory is not opened. Nothing has been changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
@@ -95,13 +111,8 @@ pub fn claim_identity(disk: &mut dyn Disk, own: &Identity) -> Result<bool, Ident
             disk.write_new(FileName::IDENTITY, &bytes)?;
             Ok(true)
         }
-        Some(found) if found.sim != own.sim => {
-            Err(IdentityError::ForeignSim { found: found.sim, expected: own.sim })
-        }
-        Some(found) if found.server != own.server => {
-            Err(IdentityError::ForeignServer { found: found.server, expected: own.server })
-        }
-        Some(_) => {
+        Some(found) => {
+            found.check(own)?;
             // It may have got its name just before the last process ended.
             disk.sync_dir(Folder::Top)?;
             Ok(false)

@@ -10,6 +10,7 @@ mod full_disk;
 mod healing;
 mod main_job;
 mod membership;
+mod other_sim;
 mod people;
 mod plaza;
 mod recovery;

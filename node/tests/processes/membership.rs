@@ -15,12 +15,12 @@ use serde_json::Value;
 use crate::plaza::{Folder, PATIENCE, PROGRAM, Plaza, Running, interrupt, json, key, run};
 
 /// A node that follows.
-struct Follower {
+pub(crate) struct Follower {
     process: Child,
     url: String,
     key: String,
     /// What it said when it followed.
-    ready: Value,
+    pub(crate) ready: Value,
 }
 
 impl Follower {
@@ -49,7 +49,7 @@ impl Follower {
         Self { process, url: text("http"), key: text("server"), ready }
     }
 
-    fn join(dir: &Path, invite: Option<&str>) -> Self {
+    pub(crate) fn join(dir: &Path, invite: Option<&str>) -> Self {
         Self::until_ready(Self::spawn(dir, invite))
     }
 
@@ -70,7 +70,7 @@ impl Follower {
         status["root"].as_str().expect("a root").to_owned()
     }
 
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         drop(self.process.stdin.take());
         assert!(self.process.wait().expect("it ends").success());
     }
@@ -83,7 +83,7 @@ impl Drop for Follower {
     }
 }
 
-fn invite(plaza: &Plaza, more: &[&str]) -> String {
+pub(crate) fn invite(plaza: &Plaza, more: &[&str]) -> String {
     let dir = plaza.dir.display().to_string();
     let made = json(&[&["invite", "create", "--json", "--data-dir", &dir], more].concat());
     assert_eq!(made["valid"], true);
@@ -91,7 +91,7 @@ fn invite(plaza: &Plaza, more: &[&str]) -> String {
 }
 
 /// A command that is refused, in these words.
-fn refused(arguments: &[&str], code: i32, words: &str) {
+pub(crate) fn refused(arguments: &[&str], code: i32, words: &str) {
     let output = run(arguments);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");

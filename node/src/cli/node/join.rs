@@ -15,8 +15,11 @@ use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
 use metatopia_sim::Tools;
-use metatopia_store::{DiskError, Folder, ReadDisk as _, Snapshot, list_snapshots, put_snapshot};
-use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey};
+use metatopia_store::{
+    DiskError, Folder, Identity, IdentityError, OpenError, ReadDisk as _, Snapshot, claim_identity,
+    list_snapshots, put_snapshot, read_identity,
+};
+use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey, SimId};
 use serde::Serialize;
 use tokio::time::sleep;
 
@@ -29,7 +32,8 @@ use crate::{
     disk::RealDisk,
     durable,
     joining::{self, Host, InviteFile, JoinError, Note, Pieces},
-    keys, server,
+    keys,
+    server::{self, ServerError},
 };
 
 /// The configuration that is written for the node.
@@ -96,6 +100,9 @@ impl fmt::Display for Following {
 /// Where a node comes to be.
 struct Place {
     dir: PathBuf,
+    /// Held, so that nobody else writes there meanwhile.
+    disk: RealDisk,
+    sim: SimId,
     vote: SigningKey,
     node: Arc<SigningKey>,
     listens: Listens,
@@ -126,7 +133,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let stop = stop_signal(args.until_stdin_ends)
         .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
     let signed = the_invite(&args)?;
-    let place = Place::prepare(&args)?;
+    let mut place = Place::prepare(&args, signed.invite.sim())?;
     let mut bar = Bar::new(console);
     let mut told = |note| bar.tell(note);
     let applicant = (signed.invite.grant == Grant::StandBy).then(|| place.applicant());
@@ -137,10 +144,13 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let offered = hosts.iter().map(|host| host.offers).max().unwrap_or_default();
     let fetched = match place.state()? {
         Some(own) if offered <= own.plus(BEHIND_TURNS) => Fetched::default(),
-        _ => fetch(&place, &signed, &trust, hosts, &mut told).await?,
+        _ => fetch(&mut place, &signed, &trust, hosts, &mut told).await?,
     };
     bar.end();
-    let settings = config::settle([config::read(&place.dir.join(CONFIG))?])?;
+    let Place { dir, disk, vote, .. } = place;
+    // The server locks the directory itself.
+    drop(disk);
+    let settings = config::settle([config::read(&dir.join(CONFIG))?])?;
     let url: NodeUrl = format!("http://{}", settings.http_listen)
         .parse()
         .map_err(|error| Failure::usage(format!("--http-listen: {error}")))?;
@@ -149,7 +159,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
         let line = Following {
             ready: true,
             sim: trust.sim.to_string(),
-            server: place.vote.public().to_string(),
+            server: vote.public().to_string(),
             http: url.to_string(),
             servers,
             height,
@@ -184,14 +194,22 @@ fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
 }
 
 impl Place {
-    /// Makes the directory and its keys, if they are not there.
-    fn prepare(args: &JoinArgs) -> Result<Self, Failure> {
+    /// Makes the directory and its keys, if they are not there. One of another sim or server is
+    /// refused untouched: it may hold the last copy of a world.
+    fn prepare(args: &JoinArgs, sim: SimId) -> Result<Self, Failure> {
         let dir = &args.data_dir;
-        let key = |name: &str| -> Result<SigningKey, Failure> {
+        let disk = RealDisk::open(dir).map_err(ServerError::from)?;
+        let claimed = read_identity(&disk).map_err(|error| not_ours(dir, error))?;
+        let key = |name: &str, is_old: bool| -> Result<SigningKey, Failure> {
             let path = dir.join(name);
-            if path.exists() { Ok(keys::load(&path)?) } else { Ok(keys::create(&path)?) }
+            if is_old || path.exists() { Ok(keys::load(&path)?) } else { Ok(keys::create(&path)?) }
         };
-        let (vote, node) = (key("vote.key")?, Arc::new(key("node.key")?));
+        let vote = key("vote.key", claimed.is_some())?;
+        if let Some(claimed) = claimed {
+            let own = Identity { sim, server: vote.public() };
+            claimed.check(&own).map_err(|error| not_ours(dir, error))?;
+        }
+        let node = Arc::new(key("node.key", false)?);
         let config = dir.join(CONFIG);
         let before = if config.exists() { config::read(&config)? } else { Layer::default() };
         let free = ports::choose(1, 0)?[0];
@@ -209,7 +227,7 @@ impl Place {
             clients: clients.unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 0).into()),
             p2p: p2p.unwrap_or_else(|| free.p2p_address()),
         };
-        Ok(Self { dir: dir.clone(), vote, node, listens })
+        Ok(Self { dir: dir.clone(), disk, sim, vote, node, listens })
     }
 
     fn applicant(&self) -> Applicant {
@@ -220,15 +238,21 @@ impl Place {
 
     /// The height of the newest state that this node has kept; nothing if it never ran.
     fn state(&self) -> Result<Option<Height>, Failure> {
-        let disk = RealDisk::open(&self.dir).map_err(server::ServerError::from)?;
         let failed = |error: DiskError| Failure::failed(error.to_string());
-        let newest = list_snapshots(&disk).map_err(failed)?.first().map(|(height, _)| *height);
-        let has_log = !disk.list(Folder::Log).map_err(failed)?.is_empty();
+        let newest = list_snapshots(&self.disk).map_err(failed)?.first().map(|(height, _)| *height);
+        let has_log = !self.disk.list(Folder::Log).map_err(failed)?.is_empty();
         Ok(newest.or(has_log.then_some(Height(0))))
     }
 
-    /// Writes what `node run` needs.
-    fn write(&self, invite: &SignedInvite, trust: &Trust, hosts: &[Host]) -> Result<(), Failure> {
+    /// Writes whose the directory is, and then what `node run` needs.
+    fn write(
+        &mut self,
+        invite: &SignedInvite,
+        trust: &Trust,
+        hosts: &[Host],
+    ) -> Result<(), Failure> {
+        let own = Identity { sim: self.sim, server: self.vote.public() };
+        claim_identity(&mut self.disk, &own).map_err(|error| not_ours(&self.dir, error))?;
         let genesis = self.dir.join("genesis");
         durable::replace(&genesis, &trust.genesis.encode())
             .map_err(|error| Failure::failed(format!("{}: {error}", genesis.display())))?;
@@ -254,9 +278,18 @@ impl Place {
     }
 }
 
+/// As the server would say it, if it came to that.
+fn not_ours(dir: &Path, error: IdentityError) -> Failure {
+    let is_foreign =
+        matches!(error, IdentityError::ForeignSim { .. } | IdentityError::ForeignServer { .. });
+    let source = Box::new(OpenError::Identity(error));
+    let failure = Failure::from(ServerError::Store { path: dir.to_owned(), source });
+    if is_foreign { failure.hint("name another place by --data-dir") } else { failure }
+}
+
 /// Fetches a state and puts it where a start looks for it.
 async fn fetch(
-    place: &Place,
+    place: &mut Place,
     signed: &SignedInvite,
     trust: &Trust,
     hosts: Vec<Host>,
@@ -282,8 +315,7 @@ async fn fetch(
     drop(fetched);
     let (height, root) = (world.height(), world.root());
     let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
-    let mut disk = RealDisk::open(&place.dir).map_err(server::ServerError::from)?;
-    put_snapshot(&mut disk, &snapshot).map_err(|error| Failure::failed(error.to_string()))?;
+    put_snapshot(&mut place.disk, &snapshot).map_err(|error| Failure::failed(error.to_string()))?;
     pieces.remove().map_err(JoinError::from)?;
     Ok(Fetched { height: Some(height), bytes })
 }
