@@ -93,6 +93,7 @@ mod websocket;
 mod webtransport;
 mod wire;
 
+pub(crate) use admission::Block;
 pub use limits::GatewayLimits;
 pub use websocket::{Admitted, CLOSE_CODES, NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 

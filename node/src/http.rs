@@ -38,7 +38,7 @@ use axum::{
 use serde_json::json;
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, mpsc, oneshot, watch},
+    sync::{mpsc, oneshot, watch},
     task::JoinHandle,
     time::timeout,
 };
@@ -55,6 +55,7 @@ mod guard;
 mod listener;
 mod origin;
 mod page;
+mod places;
 mod query;
 mod servers;
 mod source;
@@ -103,14 +104,14 @@ pub struct HttpServer {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
-    places: Arc<Semaphore>,
+    places: Arc<places::Places>,
 }
 
 impl HttpServer {
     /// Connections that take a place of [`CONNECTIONS_MAX`]; those that became sessions do not.
     #[must_use]
     pub fn connections(&self) -> usize {
-        CONNECTIONS_MAX.saturating_sub(self.places.available_permits())
+        self.places.taken()
     }
 
     /// The address that is listened on, with the port the system gave.

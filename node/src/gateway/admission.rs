@@ -25,10 +25,10 @@ pub(super) enum Turned {
 /// Addresses that are counted together: one IPv4 address, or one IPv6 network of 64 bits, which is
 /// the least that one household has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Block(IpAddr);
+pub(crate) struct Block(IpAddr);
 
 impl Block {
-    fn of(ip: IpAddr) -> Self {
+    pub(crate) fn of(ip: IpAddr) -> Self {
         Self(match ip.to_canonical() {
             IpAddr::V4(ip) => ip.into(),
             IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),

@@ -1,12 +1,13 @@
 //! A listener that bounds its connections: how many, how long one may do nothing, and how much the
-//! system holds for one.
+//! system holds for one. Who comes when there are enough takes the place of another one, see
+//! [`places`](super::places).
 
 use std::{
     io,
     net::SocketAddr,
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -21,11 +22,13 @@ use futures::future::select_all;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, Sleep, sleep},
 };
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// Connections at once; more wait in the system's queue.
+use super::places::{Place, Places};
+
+/// Connections at once; for one more, the oldest of the address that has most is closed.
 pub const CONNECTIONS_MAX: usize = 256;
 
 /// A connection on which nothing is read or written for this long is closed.
@@ -55,17 +58,16 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 pub(super) struct Limited {
     /// One, or one of each family.
     sockets: Vec<TcpListener>,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
     idle: Duration,
 }
 
 impl Limited {
     pub(super) fn new(sockets: Vec<TcpListener>) -> Self {
-        Self { sockets, places: Arc::new(Semaphore::new(CONNECTIONS_MAX)), idle: IDLE }
+        Self { sockets, places: Places::new(CONNECTIONS_MAX), idle: IDLE }
     }
 
-    /// Those that are free.
-    pub(super) fn places(&self) -> Arc<Semaphore> {
+    pub(super) fn places(&self) -> Arc<Places> {
         self.places.clone()
     }
 }
@@ -75,13 +77,12 @@ impl Listener for Limited {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let place = self.places.clone().acquire_owned().await.expect("it is never closed");
         // These wait a moment when the system is out of files, instead of failing.
         let accepts = self.sockets.iter_mut().map(|socket| Box::pin(Listener::accept(socket)));
         let ((stream, address), ..) = select_all(accepts).await;
         // Frames of sessions are small and wait for nothing. If it fails, they do.
         let _ = stream.set_nodelay(true);
-        (Connection::new(stream, place, self.idle), address)
+        (Connection::new(stream, self.places.take(address.ip()), self.idle), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -93,12 +94,9 @@ impl Listener for Limited {
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     pub(super) address: SocketAddr,
-    place: Place,
+    place: Arc<Place>,
     written: Written,
 }
-
-/// The place that a connection takes among those of HTTP.
-type Place = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 /// Bytes that the system has taken from us, on one connection.
 pub(crate) type Written = Arc<AtomicU64>;
@@ -106,7 +104,7 @@ pub(crate) type Written = Arc<AtomicU64>;
 impl Caller {
     /// The connection becomes a session: it is counted there, and not here any more.
     pub(super) fn leave(&self) -> Written {
-        drop(self.place.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.place.leave();
         self.written.clone()
     }
 }
@@ -118,24 +116,29 @@ impl Connected<IncomingStream<'_, Limited>> for Caller {
     }
 }
 
-/// A connection that breaks when it is idle for too long.
+/// A connection that breaks when it is idle for too long, or has lost its place.
 pub(super) struct Connection {
     stream: TcpStream,
     idle: Duration,
     deadline: Pin<Box<Sleep>>,
-    place: Place,
+    lost: Pin<Box<WaitForCancellationFutureOwned>>,
+    place: Arc<Place>,
     written: Written,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, place: OwnedSemaphorePermit, idle: Duration) -> Self {
-        let place = Arc::new(Mutex::new(Some(place)));
-        let written = Written::default();
-        Self { stream, idle, deadline: Box::pin(sleep(idle)), place, written }
+    fn new(stream: TcpStream, place: Place, idle: Duration) -> Self {
+        let (deadline, lost) = (Box::pin(sleep(idle)), Box::pin(place.lost()));
+        let (place, written) = (Arc::new(place), Written::default());
+        Self { stream, idle, deadline, lost, place, written }
     }
 
-    /// Moves the deadline when something happened, and fails when it has passed and nothing did.
+    /// Moves the deadline when something happened, and fails when it has passed and nothing did, or
+    /// when somebody else has the place.
     fn watch<T>(&mut self, cx: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if self.lost.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         if done.is_ready() {
             let deadline = Instant::now() + self.idle;
             self.deadline.as_mut().reset(deadline);
@@ -192,21 +195,25 @@ mod tests {
     async fn limited(places: usize, idle: Duration) -> (Limited, SocketAddr) {
         let socket = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = socket.local_addr().unwrap();
-        (Limited { sockets: vec![socket], places: Arc::new(Semaphore::new(places)), idle }, address)
+        (Limited { sockets: vec![socket], places: Places::new(places), idle }, address)
     }
 
     #[tokio::test]
-    async fn the_limit_of_connections_is_hit_and_freed() {
+    async fn at_the_limit_of_connections_the_oldest_breaks_though_its_client_goes_on() {
         let (mut listener, address) = limited(1, IDLE).await;
-        let _first = TcpStream::connect(address).await.unwrap();
+        let mut first = TcpStream::connect(address).await.unwrap();
+        let (mut served, _) = listener.accept().await;
+        first.write_all(b"GET").await.unwrap();
+        served.read_exact(&mut [0; 1]).await.unwrap();
+
         let _second = TcpStream::connect(address).await.unwrap();
-        let (taken, _) = listener.accept().await;
+        let (_newer, _) = listener.accept().await;
 
-        let full = listener.places.clone().try_acquire_owned();
-        assert!(full.is_err());
-
-        drop(taken);
-        listener.accept().await;
+        let lost = served.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(lost.kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!(listener.places.taken(), 1);
+        drop(served);
+        assert_eq!(listener.places.taken(), 1);
     }
 
     #[tokio::test]

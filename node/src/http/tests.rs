@@ -13,6 +13,8 @@ use tokio::{
 use super::{status::Missing, *};
 use crate::{certificates::Certificates, clock::Clock, tls::CertificateHash};
 
+mod crowds;
+
 const GUARD: Duration = Duration::from_secs(30);
 
 fn a_status() -> Status {
