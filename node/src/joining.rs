@@ -9,26 +9,33 @@ mod invite_file;
 mod knocks;
 mod pieces;
 mod provider;
+mod waiting;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use metatopia_protocol::{Answer, Applicant, JoinRefusal, JoinRequest, Question, SignedInvite};
-use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress};
-use metatopia_types::{Contact, Height, PublicKey, Sign};
+use metatopia_replica::{
+    Knock,
+    fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress},
+};
+use metatopia_types::{Contact, Ed25519, Height, PublicKey, Sign, SimId};
 use tokio::sync::mpsc;
 
 pub(crate) use self::knocks::{Met, met};
-use self::provider::{Connection, ProviderError, Told};
 pub use self::{
     invite_file::InviteFile,
     knocks::Knocks,
     pieces::{Pieces, PiecesError},
 };
-use crate::client_driver::{Entrance, EntranceError, LearnError, NodeUrl, Trust};
+use self::{
+    provider::{Connection, ProviderError, Told},
+    waiting::Waiting,
+};
+use crate::client_driver::{Entrance, NodeUrl, Trust};
 
 /// Servers that are asked at once. More would not make it faster.
 pub const PROVIDERS_MAX: usize = 16;
@@ -42,15 +49,9 @@ const TOLD_MAX: usize = 64;
 /// Why this node is not let in, or has no state.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// None of the servers is reached.
-    #[error("none of the servers that the invite names is reached: {0}")]
+    /// Nobody that is asked answers as a server of the sim does.
+    #[error("no server of the sim is reached: {0}")]
     Unreachable(String),
-    /// A server that the invite names serves another sim.
-    #[error(transparent)]
-    OtherSim(EntranceError),
-    /// The genesis is not there, or is none.
-    #[error(transparent)]
-    Learn(#[from] LearnError),
     /// No server lets this node in.
     #[error("no server lets this node in: {0}")]
     Refused(JoinRefusal),
@@ -101,40 +102,35 @@ pub async fn enter(
     told: &mut dyn FnMut(Note),
 ) -> Result<(Trust, Vec<Host>), JoinError> {
     let sim = invite.invite.sim();
-    let mut waiting: Vec<String> = invite.invite.addresses.iter().rev().cloned().collect();
-    let (mut tried, mut hosts, mut trust) = (BTreeSet::new(), Vec::<Host>::new(), None);
+    let mut waiting = Waiting::new(&invite.invite);
+    let (mut hosts, mut trust) = (Vec::<Host>::new(), None);
     let (mut unreached, mut refused) = (Vec::new(), None);
     let request = JoinRequest { invite: invite.clone(), applicant };
-    while let Some(address) = waiting.pop() {
-        if hosts.len() >= PROVIDERS_MAX || !tried.insert(address.clone()) {
-            continue;
-        }
+    while hosts.len() < PROVIDERS_MAX
+        && let Some(knock) = waiting.next()
+    {
+        let is_host = |server: &PublicKey| hosts.iter().any(|host| host.key == *server);
+        let address = match &knock {
+            Knock::Server(word) if is_host(&word.server) => continue,
+            Knock::Server(word) => &word.http,
+            Knock::Address(address) => address,
+        };
         let mut without = |why: String| {
             unreached.push(format!("{address} {why}"));
             told(Note::Without { url: address.clone(), why });
         };
-        let url: NodeUrl = match address.parse() {
-            Ok(url) => url,
-            Err(error) => {
-                without(format!("is no address: {error}"));
-                continue;
-            }
-        };
-        let entrance = match Entrance::ask(&url, Some(sim)).await {
+        let entrance = match find(&knock, sim).await {
+            Ok(entrance) if is_host(&entrance.server) => continue,
             Ok(entrance) => entrance,
-            Err(error @ EntranceError::OtherSim { .. }) => return Err(JoinError::OtherSim(error)),
             Err(error) => {
                 without(error.to_string());
                 continue;
             }
         };
-        if hosts.iter().any(|host| host.key == entrance.server) {
-            continue;
-        }
-        if trust.is_none() {
-            trust = Some(Trust::learn(&entrance).await?);
-        }
         let opened = async {
+            if trust.is_none() {
+                trust = Some(Trust::learn(&entrance).await?);
+            }
             let (mut connection, joined) = request_entry(&entrance, &*node, &request).await?;
             let others = connection.ask(Question::Servers).await?;
             let offers = match connection.ask(Question::Snapshot).await? {
@@ -151,11 +147,11 @@ pub async fn enter(
             }
         };
         if let Answer::Servers(others) = others {
-            waiting.extend(others.into_iter().map(|other| other.entrance.http));
+            waiting.hear(&others, &Ed25519);
         }
         match joined {
             Answer::Join(Ok(contact)) => {
-                let key = entrance.server;
+                let Entrance { url, server: key, .. } = entrance;
                 hosts.push(Host { url, key, contact, offers, connection });
             }
             Answer::Join(Err(why)) => {
@@ -169,6 +165,17 @@ pub async fn enter(
         (Some(trust), _) if !hosts.is_empty() => Ok((trust, hosts)),
         (_, Some(why)) => Err(JoinError::Refused(why)),
         _ => Err(JoinError::Unreachable(unreached.join("; "))),
+    }
+}
+
+/// Asks who is there. Whoever should be a certain server has to show that it is.
+async fn find(knock: &Knock, sim: SimId) -> Result<Entrance, ProviderError> {
+    match knock {
+        Knock::Address(address) => Ok(Entrance::ask(&address.parse()?, Some(sim)).await?),
+        Knock::Server(word) => {
+            let found = Entrance::ask(&word.http.parse()?, Some(sim)).await?;
+            found.shown_by(word).ok_or(ProviderError::Other)
+        }
     }
 }
 

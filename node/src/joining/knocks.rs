@@ -8,8 +8,7 @@ use metatopia_replica::{Knock, Knocking};
 use metatopia_types::{Contact, PublicKey, Sign, SigningKey};
 use tokio::sync::mpsc;
 
-use super::{provider::ProviderError, request_entry};
-use crate::client_driver::Entrance;
+use super::{find, provider::ProviderError, request_entry};
 
 /// Who answered, and whether it lets this node in; or why nobody answered.
 pub(crate) type Met = Result<(PublicKey, Result<Contact, JoinRefusal>), String>;
@@ -109,14 +108,7 @@ async fn ask(
     request: &JoinRequest,
     node: &dyn Sign,
 ) -> Result<(PublicKey, Result<Contact, JoinRefusal>), ProviderError> {
-    let sim = request.invite.invite.sim();
-    let entrance = match knock {
-        Knock::Address(address) => Entrance::ask(&address.parse()?, Some(sim)).await?,
-        Knock::Server(word) => {
-            let found = Entrance::ask(&word.http.parse()?, Some(sim)).await?;
-            found.shown_by(word).ok_or(ProviderError::Other)?
-        }
-    };
+    let entrance = find(knock, request.invite.invite.sim()).await?;
     let (connection, joined) = request_entry(&entrance, node, request).await?;
     connection.leave().await;
     match joined {

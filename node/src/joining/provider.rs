@@ -11,7 +11,7 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     carrier::{Carrier, CarrierError},
-    client_driver::{Entrance, EntranceError, NodeUrlError},
+    client_driver::{Entrance, EntranceError, LearnError, NodeUrlError},
 };
 
 /// Time for the session to open, and for each of the first questions.
@@ -25,6 +25,8 @@ const ASKS_MAX: usize = 16;
 pub(super) enum ProviderError {
     #[error(transparent)]
     Entrance(#[from] EntranceError),
+    #[error(transparent)]
+    Learn(#[from] LearnError),
     #[error("broke off: {0}")]
     Carrier(#[from] CarrierError),
     #[error("ended the session: {0}")]

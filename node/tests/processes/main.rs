@@ -8,6 +8,7 @@ mod bad_memory;
 mod building;
 mod full_disk;
 mod healing;
+mod liars;
 mod main_job;
 mod membership;
 mod other_sim;

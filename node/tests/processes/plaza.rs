@@ -150,6 +150,11 @@ impl Plaza {
 
     /// Waits until the server can tell where so many servers let clients in.
     pub(crate) fn knows_entrances(&self, index: usize, count: usize) {
+        self.until_entrances(index, |known| known.len() >= count);
+    }
+
+    /// Waits until what the server tells of where servers let clients in is like this.
+    pub(crate) fn until_entrances(&self, index: usize, right: impl Fn(&[Value]) -> bool) {
         let (began, url) = (Instant::now(), &self.servers[index].url);
         let host = url.strip_prefix("http://").expect("plain HTTP").trim_end_matches('/');
         loop {
@@ -160,7 +165,7 @@ impl Plaza {
             socket.read_to_string(&mut answer).expect("it answers with text");
             let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
             let entrances: Value = serde_json::from_str(body).expect("JSON");
-            if entrances["servers"].as_array().is_some_and(|known| known.len() >= count) {
+            if entrances["servers"].as_array().is_some_and(|known| right(known)) {
                 return;
             }
             assert!(began.elapsed() < PATIENCE, "server {index} knows {entrances}");

@@ -339,8 +339,6 @@ impl From<JoinError> for Failure {
             JoinError::Unreachable(_) => {
                 Self::timed_out(message).hint("are they running, and reached from here?")
             }
-            JoinError::OtherSim(error) => error.into(),
-            JoinError::Learn(error) => error.into(),
             JoinError::Refused(_) => Self::refused(message).hint("ask for a new invite"),
             JoinError::Alone(_) => Self::unverified(message),
             JoinError::Pieces(_) => Self::failed(message),

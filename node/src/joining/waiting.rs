@@ -1,0 +1,196 @@
+//! Whom a node that joins asks next.
+//!
+//! First who is at the invite's addresses, in their order; then the invite's servers where they say
+//! themselves that they are. A server may name anybody, so its word counts for no more than the
+//! signatures in it: a liar can name itself, once, and nobody waits behind it but other servers that
+//! were named. Who came to vote after the invite was made is asked by the running node.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use metatopia_protocol::{Entrance, Invite, SignedEntrance};
+use metatopia_replica::Knock;
+use metatopia_types::{PublicKey, Verify, limits::VALIDATORS_MAX};
+
+use crate::client_driver::NodeUrl;
+
+/// Servers that are not asked yet.
+#[derive(Debug)]
+pub(super) struct Waiting<'a> {
+    invite: &'a Invite,
+    addresses: VecDeque<&'a String>,
+    invited: Vec<NodeUrl>,
+    /// The newest of each server.
+    words: BTreeMap<PublicKey, Entrance>,
+    /// By their own words.
+    asked: BTreeSet<PublicKey>,
+}
+
+impl<'a> Waiting<'a> {
+    pub(super) fn new(invite: &'a Invite) -> Self {
+        let addresses = invite.addresses.iter().collect();
+        let invited = invite.addresses.iter().filter_map(|address| address.parse().ok()).collect();
+        Self { invite, addresses, invited, words: BTreeMap::new(), asked: BTreeSet::new() }
+    }
+
+    /// Takes what a server says of where servers are.
+    pub(super) fn hear(&mut self, words: &[SignedEntrance], scheme: &dyn Verify) {
+        let (sim, servers) = (self.invite.sim(), &self.invite.validators);
+        // The cheap questions first; an honest server knows one word of each.
+        let fit = |entrance: &Entrance| {
+            entrance.sim == sim
+                && servers.get(&entrance.server).is_some()
+                && !self.asked.contains(&entrance.server)
+                && !entrance.http.parse().is_ok_and(|url| self.invited.contains(&url))
+        };
+        let fit = words.iter().filter(|word| fit(&word.entrance)).take(VALIDATORS_MAX);
+        for SignedEntrance { entrance, .. } in fit.filter(|word| word.verify(scheme)) {
+            let known = self.words.get(&entrance.server);
+            if known.is_none_or(|known| known.issued < entrance.issued) {
+                self.words.insert(entrance.server, entrance.clone());
+            }
+        }
+    }
+
+    /// Whom to ask now. Nobody is named twice.
+    pub(super) fn next(&mut self) -> Option<Knock> {
+        if let Some(address) = self.addresses.pop_front() {
+            return Some(Knock::Address(address.clone()));
+        }
+        let (server, word) = self.words.pop_first()?;
+        self.asked.insert(server);
+        Some(Knock::Server(Box::new(word)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_protocol::Grant;
+    use metatopia_types::{
+        Certificate, Digest, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign,
+        SigningKey, SimId, Validator, ValidatorSet,
+    };
+
+    use super::*;
+
+    fn key(n: u16) -> SigningKey {
+        let mut seed = [0; 32];
+        seed[..2].copy_from_slice(&n.to_le_bytes());
+        SigningKey::from_seed(seed)
+    }
+
+    /// Of a sim with so many servers, two of which are at its addresses.
+    fn invite(servers: usize) -> Invite {
+        let voter = |n| Validator { key: key(n).public(), power: 1 };
+        let voters = (0..).take(servers).map(voter).collect();
+        let validators = ValidatorSet::new(voters, |_| true).unwrap();
+        let header = Header {
+            sim: SimId(Digest([1; 32])),
+            engine: 1,
+            height: Height(600),
+            previous: HeaderId::default(),
+            proposer: key(0).public(),
+            round: Round(0),
+            time: Millis(0),
+            acts: Digest::default(),
+            blobs: Digest::default(),
+            act_count: 0,
+            blob_count: 0,
+            root: Root::default(),
+            validators: validators.id(),
+            next_validators: validators.id(),
+        };
+        let (height, round, header_id) = (header.height, header.round, header.id());
+        Invite {
+            header,
+            certificate: Certificate { height, round, header: header_id, signatures: Vec::new() },
+            validators,
+            addresses: vec!["http://192.0.2.1:80/".to_owned(), "http://192.0.2.2:80/".to_owned()],
+            grant: Grant::Follow,
+            uses: 1,
+            expires: Millis(1),
+            issuer: key(0).public(),
+            nonce: 0,
+        }
+    }
+
+    fn entrance(n: u16, http: &str, issued: u64) -> Entrance {
+        Entrance {
+            sim: SimId(Digest([1; 32])),
+            server: key(n).public(),
+            http: http.to_owned(),
+            quic: "192.0.2.9:9".to_owned(),
+            certificates: vec![[7; 32]],
+            issued: Millis(issued),
+        }
+    }
+
+    fn word(n: u16, http: &str, issued: u64) -> SignedEntrance {
+        entrance(n, http, issued).sign(&key(n))
+    }
+
+    /// Where is asked, in this order, until nobody is left.
+    fn rest(waiting: &mut Waiting<'_>) -> Vec<String> {
+        let asked = core::iter::from_fn(|| waiting.next());
+        let place = |knock| match knock {
+            Knock::Address(address) => address,
+            Knock::Server(word) => word.http,
+        };
+        asked.map(place).collect()
+    }
+
+    #[test]
+    fn the_invites_addresses_come_first_and_in_their_order() {
+        let invite = invite(4);
+        let mut waiting = Waiting::new(&invite);
+        assert_eq!(waiting.next(), Some(Knock::Address(invite.addresses[0].clone())));
+        // Somebody names it again, as servers write it.
+        let words = [word(1, "http://192.0.2.2:80", 5), word(2, "http://192.0.2.3:80", 5)];
+        waiting.hear(&words, &Ed25519);
+        assert_eq!(rest(&mut waiting), ["http://192.0.2.2:80/", "http://192.0.2.3:80"]);
+    }
+
+    #[test]
+    fn only_servers_of_the_invite_are_asked_and_only_where_they_say_themselves() {
+        let invite = invite(4);
+        let mut waiting = Waiting::new(&invite);
+        let forged = entrance(2, "http://192.0.2.66:2", 9).sign(&key(3));
+        let sim = SimId(Digest([2; 32]));
+        let elsewhere = Entrance { sim, ..entrance(1, "http://192.0.2.66:3", 9) }.sign(&key(1));
+        let stranger = word(77, "http://192.0.2.66:4", 9);
+        let words = [forged, elsewhere, stranger, word(2, "http://192.0.2.3:80", 5)];
+        waiting.hear(&words, &Ed25519);
+        assert_eq!(rest(&mut waiting)[2..], ["http://192.0.2.3:80"]);
+    }
+
+    #[test]
+    fn the_newest_word_of_a_server_counts_and_once_it_is_asked_none() {
+        let invite = invite(4);
+        let mut waiting = Waiting::new(&invite);
+        let (older, newer) = (word(2, "http://192.0.2.3:1", 5), word(2, "http://192.0.2.3:2", 6));
+        waiting.hear(&[newer, older.clone()], &Ed25519);
+        waiting.hear(&[older], &Ed25519);
+        assert_eq!(rest(&mut waiting)[2..], ["http://192.0.2.3:2"]);
+
+        waiting.hear(&[word(2, "http://192.0.2.3:3", 7)], &Ed25519);
+        assert_eq!(waiting.next(), None);
+    }
+
+    /// Each word costs a signature's check, and each that counts maybe half a minute.
+    #[test]
+    fn a_liar_that_names_thousands_is_asked_once_and_stands_in_nobodys_way() {
+        let most = invite(VALIDATORS_MAX);
+        let mut waiting = Waiting::new(&most);
+        let many = (0..2_000).map(|n| word(0, &format!("http://192.0.2.66:{}", n + 1), n));
+        let many: Vec<_> = many.collect();
+        waiting.hear(&many, &Ed25519);
+        let honest =
+            (0..).take(VALIDATORS_MAX).map(|n| word(n, &format!("http://10.0.0.{n}:1"), 1));
+        let honest: Vec<_> = honest.collect();
+        waiting.hear(&honest, &Ed25519);
+
+        let asked = rest(&mut waiting);
+        assert_eq!(asked.len(), most.addresses.len() + VALIDATORS_MAX);
+        let liars = asked.iter().filter(|address| address.starts_with("http://192.0.2.66:"));
+        assert_eq!(liars.collect::<Vec<_>>(), ["http://192.0.2.66:31"], "the others were not read");
+    }
+}
