@@ -42,7 +42,8 @@ use super::{
     compared. At the\nend there is one digest for each stage of a tick, over all ticks: where two \
     machines print others, that\nstage is where they part; --stages then shows the tick. Exit \
     code 5, and the height, when anything is wrong;\n6 when whoever wrote a capsule came to \
-    another state than its turns lead to.")]
+    another state than its turns lead to; 3 when the state after --at is not\nthere: the log ends \
+    before it, or was pruned and begins after it.")]
 pub(super) struct ReplayArgs {
     /// The data directory of a server, or a capsule.
     path: PathBuf,
@@ -129,10 +130,11 @@ impl Watch for Player {
 }
 
 impl Onlooker for Player {
-    fn begins(&mut self, after: Height) {
+    fn begins(&mut self, after: Height) -> ControlFlow<()> {
         if let Some(stages) = &mut self.stages {
             stages.turn(after);
         }
+        self.until(after)
     }
 
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()> {
@@ -144,8 +146,7 @@ impl Onlooker for Player {
         if let Some(speed_x) = self.pace.turn(world.parameters().ticks_per_turn) {
             self.console.note(&format!("turn {}, {speed_x:.0} times real time", applied.height));
         }
-        let done = self.failed.is_some() || self.at.is_some_and(|at| applied.height >= at);
-        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.until(applied.height)
     }
 }
 
@@ -161,6 +162,12 @@ impl Player {
             acts: 0,
             failed: None,
         }
+    }
+
+    /// Goes on from the state after this turn, unless that is far enough.
+    fn until(&self, height: Height) -> ControlFlow<()> {
+        let done = self.failed.is_some() || self.at.is_some_and(|at| height >= at);
+        if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// What there is to say in the end.
@@ -203,21 +210,31 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
             return replay_capsule(&capsule, &path, player, console);
         }
     };
-    console.show(&found)?;
-    reached(args.at, found.state.as_ref())?;
-    match found.error {
-        Some(error) => Err(Failure::unverified(format!("{path}: {error}"))),
-        None => Ok(()),
-    }
+    tell(&found, args.at, console)
 }
 
-/// A log that ends before the turn that was asked for is no error of the log.
-fn reached(at: Option<Height>, state: Option<&Summary>) -> Result<(), Failure> {
-    match (at, state) {
-        (Some(at), Some(state)) if state.height < at.0 => Err(Failure::not_found(format!(
-            "turn {at} is not there: the last one is {}",
-            state.height
-        ))),
+/// Shows what was found. A history without the turn that was asked for is not wrong; but where it
+/// begins later, or leaves that turn out, no other state is shown in place of that one.
+fn tell(found: &Found, at: Option<Height>, console: Console) -> Result<(), Failure> {
+    let path = &found.path;
+    let asked = at.zip(found.state.as_ref().map(|state| state.height));
+    if let (Some((at, later)), None) = (asked.filter(|(at, height)| *height > at.0), &found.error) {
+        let message = format!(
+            "{path} does not have the state after turn {at}: the next one that it has is that \
+             after turn {later}"
+        );
+        return Err(
+            Failure::not_found(message).hint("replay the log of an archive, which keeps all turns")
+        );
+    }
+    console.show(found)?;
+    if let Some(error) = &found.error {
+        return Err(Failure::unverified(format!("{path}: {error}")));
+    }
+    match asked {
+        Some((at, last)) if last < at.0 => {
+            Err(Failure::not_found(format!("turn {at} is not there: the last one is {last}")))
+        }
         _ => Ok(()),
     }
 }
@@ -235,14 +252,13 @@ fn replay_capsule(
     let tools = Tools::new(Arc::new(Ed25519));
     let (_, world) = capsule.begin(&tools).map_err(broken)?;
     let (pool, at) = (pool()?, player.at);
-    if let Some(stages) = &mut player.stages {
-        stages.turn(world.height());
-    }
+    let begun = player.begins(world.height());
+    let turns = if begun.is_break() { &[] } else { capsule.turns.as_slice() };
     let mut course = Course::new(world);
     let mut wrong = None;
     let mut parted = None;
     let mut own = capsule.roots.iter();
-    for (turn, certificate) in &capsule.turns {
+    for (turn, certificate) in turns {
         if let Err(why) = course.check(turn, certificate) {
             wrong = Some(format!("turn {}: {why}", turn.header.height));
             break;
@@ -258,18 +274,16 @@ fn replay_capsule(
     if let Some(failure) = player.failed.take() {
         return Err(failure);
     }
-    let found = player.found(path, Some(course.world()), wrong.clone());
-    console.show(&found)?;
-    reached(at, found.state.as_ref())?;
-    match (wrong, parted) {
-        (Some(wrong), _) => Err(Failure::unverified(format!("{path}: {wrong}"))),
-        (None, Some((height, had, now))) => {
+    let found = player.found(path, Some(course.world()), wrong);
+    let told = tell(&found, at, console);
+    match parted {
+        Some((height, had, now)) if found.ok => {
             let message = format!(
                 "{path}: after turn {height} its writer had root {had}, the turns lead to {now}"
             );
             Err(Failure::new(super::exit::Exit::Diverged, message)
                 .hint("`metatopia bisect` with a healthy server's directory names the field"))
         }
-        (None, None) => Ok(()),
+        _ => told,
     }
 }

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf, sync::Arc};
 
-use metatopia_consensus::Record;
-use metatopia_replica::keeper::AGREEMENT;
+use metatopia_consensus::{Base, Record};
+use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
-use metatopia_store::{FileName, Identity, Opening, Store};
+use metatopia_store::{FileName, Identity, Opening, Position, Snapshot, Store, put_snapshot};
 use metatopia_types::{
     Act, Body, Certificate, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis, Root,
     Round, Seq, Sign as _, SigningKey, Turn,
@@ -151,4 +151,52 @@ pub(in crate::cli) fn noted(step: &Step, root: Root) -> [Record; 3] {
         Record::Decided(step.certificate.clone()),
         Record::Applied { height, root, validators: None },
     ]
+}
+
+/// A data directory with a snapshot of height 8, whose log begins a little before that.
+pub(in crate::cli) fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
+    let (kept, mut store) = directory(name, &decided_records(), 8, change);
+    let keep = store.find(5).unwrap().unwrap().position;
+    store.mark(keep).unwrap();
+    assert!(store.index().begin() > Position::ZERO);
+    kept
+}
+
+/// A data directory with these records, and a snapshot of this height.
+pub(in crate::cli) fn directory(
+    name: &str,
+    records: &[Record],
+    height: usize,
+    change: impl FnOnce(&mut Base),
+) -> (Kept, Store<RealDisk>) {
+    let steps = steps();
+    let kept = Kept::write(name, &[]);
+    let (before, at) = (&steps[height - 2], &steps[height - 1]);
+    let (world, header) = (&at.world, &at.turn.header);
+    let height = Height(height as u64);
+    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
+    let mut base = Base {
+        height,
+        header: header.id(),
+        time: header.time,
+        roots: [before.world.root(), world.root()],
+        sets: [set(1), set(2), set(3)],
+        links: Vec::new(),
+        voice: true,
+    };
+    change(&mut base);
+    let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
+    let opening = Opening { segment_bytes: 1_500, ..Opening::new(identity) };
+    let mut store = Store::open(RealDisk::open(&kept.dir).unwrap(), opening).unwrap().store;
+    for record in records {
+        let tag = match record {
+            Record::Decided(certificate) => Some(certificate.height.0),
+            _ => None,
+        };
+        store.append(AGREEMENT, tag, &record.encode()).unwrap();
+    }
+    store.sync().unwrap();
+    let (root, bytes) = (world.root(), encode_snapshot(&base, world));
+    put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).unwrap();
+    (kept, store)
 }

@@ -36,8 +36,10 @@ pub(in crate::cli) enum Wrong {
 
 /// Looks at turns while they are played again.
 pub(in crate::cli) trait Onlooker: Watch {
-    /// Turns are applied from here on, to the state after this one.
-    fn begins(&mut self, _: Height) {}
+    /// Turns are applied from here on, to the state after this one. Breaks off to see no turn.
+    fn begins(&mut self, _: Height) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     /// A turn was applied. Breaks off to see no more.
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()>;

@@ -83,9 +83,12 @@ pub(in crate::cli) fn verify(
     };
     let pool = pool()?;
     // What lies before a fault is verified as well: so the height can be named.
-    onlooker.begins(replay.base());
-    let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker, patched: 0 };
-    let played = playing.play(&source, &mut checked);
+    let played = if onlooker.begins(replay.base()).is_break() {
+        Ok(())
+    } else {
+        let mut playing = Playing { replay: &mut replay, exec: &pool, onlooker, patched: 0 };
+        playing.play(&source, &mut checked)
+    };
     let played = played.and(fault.map_or(Ok(()), |fault| Err(fault.to_string())));
     checked.heals = replay.heals();
     checked.recoveries = replay.recoveries().iter().map(|taken| taken.height).collect();
@@ -143,7 +146,10 @@ impl Playing<'_> {
 
     fn take(&mut self, source: &Source<'_>, record: Record) -> Result<ControlFlow<()>, String> {
         if let Record::Decided(certificate) = &record {
-            self.pass_gap(source, certificate.height).map_err(|wrong| wrong.to_string())?;
+            let passed = self.pass_gap(source, certificate.height);
+            if passed.map_err(|wrong| wrong.to_string())?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
         let taken = self.replay.take(record, self.exec, self.onlooker);
         taken.map_err(|wrong| wrong.to_string())
@@ -176,19 +182,18 @@ impl Playing<'_> {
     }
 
     /// Goes on behind turns that the log leaves out, if a turn of this height comes after such.
-    fn pass_gap(&mut self, source: &Source<'_>, height: Height) -> Result<(), Wrong> {
+    fn pass_gap(&mut self, source: &Source<'_>, height: Height) -> Result<ControlFlow<()>, Wrong> {
         let Some(gap) = self.replay.gap(height) else {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         };
         // The state that the replay begins with holds what became of them.
         if gap.1 <= self.replay.base() {
             self.replay.skip(gap);
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         let to = source.begin_from(gap.1).map_err(|why| Wrong::Gap { gap, why })?;
-        self.onlooker.begins(to.base());
         self.replay.jump(gap, to);
-        Ok(())
+        Ok(self.onlooker.begins(self.replay.base()))
     }
 }
 

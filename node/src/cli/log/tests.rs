@@ -1,13 +1,16 @@
 use std::sync::Arc;
 
 use metatopia_consensus::{Base, Decision, Record};
-use metatopia_replica::{encode_patch, encode_snapshot, keeper::AGREEMENT};
+use metatopia_replica::encode_patch;
 use metatopia_sim::Unsound;
-use metatopia_store::{Identity, Opening, Position, Snapshot, Store, put_snapshot};
+use metatopia_store::Store;
 use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
 
 use super::{
-    fixture::{Kept, TURNS, certificate, decided_records, genesis, server_key, steps},
+    fixture::{
+        Kept, TURNS, certificate, decided_records, directory, genesis, pruned_directory,
+        server_key, steps,
+    },
     replay::Wrong,
     *,
 };
@@ -173,54 +176,6 @@ fn a_genesis_of_another_sim_is_wrong() {
     other.name = "elsewhere".into();
     fs::write(kept.dir.join(GENESIS), other.encode()).unwrap();
     assert!(kept.verify().error.unwrap().contains(&other.id().to_string()));
-}
-
-/// A data directory with a snapshot of height 8, whose log begins a little before that.
-fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
-    let (kept, mut store) = directory(name, &decided_records(), 8, change);
-    let keep = store.find(5).unwrap().unwrap().position;
-    store.mark(keep).unwrap();
-    assert!(store.index().begin() > Position::ZERO);
-    kept
-}
-
-/// A data directory with these records, and a snapshot of this height.
-fn directory(
-    name: &str,
-    records: &[Record],
-    height: usize,
-    change: impl FnOnce(&mut Base),
-) -> (Kept, Store<RealDisk>) {
-    let steps = steps();
-    let kept = Kept::write(name, &[]);
-    let (before, at) = (&steps[height - 2], &steps[height - 1]);
-    let (world, header) = (&at.world, &at.turn.header);
-    let height = Height(height as u64);
-    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
-    let mut base = Base {
-        height,
-        header: header.id(),
-        time: header.time,
-        roots: [before.world.root(), world.root()],
-        sets: [set(1), set(2), set(3)],
-        links: Vec::new(),
-        voice: true,
-    };
-    change(&mut base);
-    let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
-    let opening = Opening { segment_bytes: 1_500, ..Opening::new(identity) };
-    let mut store = Store::open(RealDisk::open(&kept.dir).unwrap(), opening).unwrap().store;
-    for record in records {
-        let tag = match record {
-            Record::Decided(certificate) => Some(certificate.height.0),
-            _ => None,
-        };
-        store.append(AGREEMENT, tag, &record.encode()).unwrap();
-    }
-    store.sync().unwrap();
-    let (root, bytes) = (world.root(), encode_snapshot(&base, world));
-    put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).unwrap();
-    (kept, store)
 }
 
 #[test]

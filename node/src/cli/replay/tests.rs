@@ -5,7 +5,10 @@ use metatopia_types::LeafKey;
 use super::*;
 use crate::cli::{
     exit::Exit,
-    log::fixture::{Kept, Step, TURNS, genesis, noted, steps, tools},
+    log::fixture::{
+        Kept, Step, TURNS, decided_records, directory, genesis, noted, pruned_directory, steps,
+        tools,
+    },
 };
 
 fn args(path: PathBuf) -> ReplayArgs {
@@ -90,6 +93,67 @@ fn a_replay_stops_where_it_is_told_to_and_sums_up_the_state() {
     assert_eq!(state.root, steps()[4].world.root().to_string());
     args.at = Some(Height(TURNS as u64 + 1));
     assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::NotFound);
+}
+
+/// `--at` of a turn before the first state gave the state of another turn, and exit code 0.
+#[test]
+fn a_state_that_is_no_longer_there_is_not_found_and_no_other_is_given_for_it() {
+    let at = |path: &PathBuf, height: u64| {
+        let args = ReplayArgs { at: Some(Height(height)), ..args(path.clone()) };
+        run(&args, Console::quiet())
+    };
+    let absent = |path: &PathBuf, height: u64, next: u64| {
+        let failure = at(path, height).expect_err("no such state");
+        assert_eq!(failure.exit, Exit::NotFound, "{failure}");
+        let told =
+            format!("after turn {height}: the next one that it has is that after turn {next}");
+        assert!(failure.message.contains(&told), "{failure}");
+    };
+    let pruned = pruned_directory("replay-pruned", |_| ());
+    absent(&pruned.dir, 7, 8);
+    at(&pruned.dir, 8).unwrap();
+    let mut records = decided_records();
+    records.drain(2 * 8..2 * 12);
+    let (away, _) = directory("replay-away", &records, 12, |_| ());
+    absent(&away.dir, 9, 12);
+    for there in [0, 8, 12, 13] {
+        at(&away.dir, there).unwrap();
+    }
+    let path = away.dir.join("some.capsule");
+    let steps = steps();
+    let roots = steps[2..9].iter().map(|step| step.world.root()).collect();
+    fs::write(&path, capsule(&steps, roots).encode()).unwrap();
+    absent(&path, 1, 2);
+    at(&path, 2).unwrap();
+}
+
+#[test]
+fn a_replay_that_stops_before_the_first_turn_is_at_the_state_that_it_begins_with() {
+    let kept = pruned_directory("replay-first", |_| ());
+    let args = ReplayArgs { at: Some(Height(8)), ..args(kept.dir.clone()) };
+    let mut player = player(&args);
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+    let state = Summary::of(checked.world.as_ref().expect("a world"));
+    assert_eq!((state.height, player.turns), (8, 0));
+    assert_eq!(state.root, steps()[7].world.root().to_string());
+}
+
+/// Whoever asked for a turn beyond the fault was told that it is not there, exit code 3.
+#[test]
+fn what_is_wrong_goes_before_what_is_not_there() {
+    let steps = steps();
+    let mut records: Vec<Record> =
+        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    records.remove(3 * 7);
+    let kept = Kept::write("replay-wrong", &records);
+    let args = ReplayArgs { at: Some(Height(20)), ..args(kept.dir.clone()) };
+    assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::Unverified);
+
+    let path = kept.dir.join("some.capsule");
+    let capsule = capsule(&steps, vec![Root::default()]);
+    fs::write(&path, capsule.encode()).unwrap();
+    let args = ReplayArgs { path, ..args };
+    assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::Diverged);
 }
 
 #[test]
