@@ -4,6 +4,7 @@ pub(super) mod replay;
 pub(super) mod server;
 
 use std::{
+    collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
 };
@@ -217,18 +218,17 @@ pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The first two logs that differ where both have turns, and from which height on. The turns of each
 /// begin after the height that it comes with.
 fn split(chains: &[(String, u64, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
-    let (first, after, turns) = chains.first()?;
-    chains[1..].iter().find_map(|(other, other_after, others)| {
-        let at = |height: u64| {
-            let since = usize::try_from(height.checked_sub(other_after + 1)?).ok()?;
-            others.get(since)
-        };
-        let differs = |(turn, height): (&HeaderId, u64)| {
-            at(height).is_some_and(|other| other != turn).then_some(height)
-        };
-        let height = turns.iter().zip(after + 1..).find_map(differs)?;
-        Some((first.as_str(), other.as_str(), height))
-    })
+    // No log need have all heights: each is held against whoever had the turn first.
+    let mut known: BTreeMap<u64, (&str, &HeaderId)> = BTreeMap::new();
+    for (name, after, turns) in chains {
+        for (height, turn) in (after + 1..).zip(turns) {
+            let (holder, own) = known.entry(height).or_insert((name, turn));
+            if *own != turn {
+                return Some((holder, name, height));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

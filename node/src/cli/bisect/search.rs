@@ -22,15 +22,20 @@ impl Search<'_> {
         [self.a, self.b]
     }
 
-    /// The first and the last height that both have a turn or a root of.
+    /// The first and the last height that both have a turn or a root of. Everybody has the root of
+    /// the genesis; it counts where both go on from there.
     pub(super) fn common(&self) -> Result<(Height, Height), Failure> {
+        let from_genesis = self.sides().into_iter().all(Side::begins_at_genesis);
+        let counts = |height: &Height| from_genesis || *height > Height(0);
         let roots = self.a.roots.keys().filter(|height| self.b.roots.contains_key(*height));
+        let roots = roots.filter(|height| counts(height));
         let turns = self.a.turns.keys().filter(|height| self.b.turns.contains_key(*height));
         let all = roots.chain(turns).copied();
         let (first, last) = (all.clone().min(), all.max());
         first.zip(last).ok_or_else(|| {
             let names = (&self.a.name, &self.b.name);
             Failure::usage(format!("{} and {} have no height in common", names.0, names.1))
+                .hint("compare each with the directory of an archive, which keeps all turns")
         })
     }
 

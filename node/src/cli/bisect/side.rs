@@ -135,6 +135,15 @@ impl Side {
         Ok(Self { name, sim: genesis.id(), turns, roots, kept, place })
     }
 
+    /// Does its history go on from the genesis, with nothing before its first turn gone?
+    pub(super) fn begins_at_genesis(&self) -> bool {
+        match self.turns.keys().next() {
+            Some(first) => *first == Height(1),
+            // It may be about to go on from a state that it fetched.
+            None => self.kept().all(|kept| kept == Height(0)),
+        }
+    }
+
     /// The heights whose states are kept, ascending.
     pub(super) fn kept(&self) -> impl DoubleEndedIterator<Item = Height> {
         self.kept.keys().copied()

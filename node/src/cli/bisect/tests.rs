@@ -1,9 +1,11 @@
 use metatopia_consensus::Record;
 use metatopia_sim::{Capsule, World, flipped};
-use metatopia_types::Root;
+use metatopia_types::{Height, Root};
 
 use super::*;
-use crate::cli::log::fixture::{Kept, Step, genesis, noted, steps, tools};
+use crate::cli::log::fixture::{
+    Kept, Step, directory, genesis, noted, pruned_directory, steps, tools,
+};
 
 const QUIET: Console = Console::quiet();
 
@@ -58,6 +60,30 @@ fn logs_of_honest_servers_are_equal_as_far_as_both_go() {
     let found = compare(&open(&a), &open(&b));
     assert!(found.equal, "{found:?}");
     assert_eq!((found.from, found.to), (0, 9));
+}
+
+/// The genesis is in every directory, so these were equal from 0 to 0, or from 0 on.
+#[test]
+fn pruned_logs_are_equal_from_their_own_beginning_on() {
+    let steps = steps();
+    let (whole, pruned) = (honest("bisect-whole", &steps), pruned_directory("bisect-cut", |_| ()));
+    let found = compare(&open(&whole), &open(&pruned));
+    let first = open(&pruned).turns.keys().next().copied().expect("it has turns");
+    assert!(found.equal && first > Height(1), "{found:?}");
+    assert_eq!((found.from, found.to), (first.0, steps.len() as u64));
+
+    let before = honest("bisect-before", &steps[..first.0 as usize - 1]);
+    // A follower that has fetched a state, and no turn yet.
+    let (fetched, _) = directory("bisect-fetched", &[], 12, |_| ());
+    for (early, late) in [(&before, &pruned), (&before, &fetched), (&pruned, &before)] {
+        let failure = bisect(&open(early), &open(late), QUIET).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("no height in common"), "{failure}");
+    }
+    // Before the first turn the genesis is all that there is.
+    let (one, other) = (honest("bisect-new-a", &[]), honest("bisect-new-b", &[]));
+    let found = compare(&open(&one), &open(&other));
+    assert_eq!((found.equal, found.from, found.to), (true, 0, 0));
 }
 
 #[test]

@@ -38,6 +38,15 @@ fn the_first_height_that_differs_is_named() {
     assert_eq!(split(&chains), Some(("a", "c", 2)));
 }
 
+/// Only the first one was held against the others, and here it has too little to say.
+#[test]
+fn logs_that_differ_beyond_the_end_of_the_first_one_are_named() {
+    let chains = [chain("a", &[1]), chain("b", &[1, 2]), chain("c", &[1, 9])];
+    assert_eq!(split(&chains), Some(("b", "c", 2)));
+    let chains = [chain("a", &[1]), pruned("b", 3, &[4]), chain("c", &[1, 2, 3, 9])];
+    assert_eq!(split(&chains), Some(("b", "c", 4)));
+}
+
 #[test]
 fn pruned_logs_are_compared_where_both_have_turns() {
     let whole = chain("a", &[1, 2, 3, 4]);
