@@ -200,10 +200,16 @@ async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Cont
         .hint("ask its owner to join by an invite that grants stand-by, or give --contact"))
 }
 
-/// The keys of the servers that vote now.
+/// The keys of the servers that vote now, as the first node says that answers.
 async fn voters(change: &ChangeArgs) -> Result<Vec<String>, Failure> {
-    let node = change.admin.at.node.first().ok_or_else(|| Failure::usage("no node was given"))?;
-    Ok(Status::ask(node, None).await?.validators)
+    let mut first = None;
+    for node in &change.admin.at.node {
+        match Status::ask(node, None).await {
+            Ok(status) => return Ok(status.validators),
+            Err(failure) => first = first.or(Some(failure)),
+        }
+    }
+    Err(first.unwrap_or_else(|| Failure::usage("no node was given")))
 }
 
 /// Which rule a change broke that the set of validators does not allow, by who votes, and what to do.
@@ -268,30 +274,43 @@ async fn finish(
     votes: bool,
     console: Console,
 ) -> Result<(), Failure> {
-    let server = args.server.to_string();
+    let (server, validators) = (args.server.to_string(), Vec::new());
+    let mut changed = Changed { change, server, act, height, in_force: false, validators };
+    if args.wait.is_zero() {
+        return console.show(&changed);
+    }
     let began = Instant::now();
-    let mut validators = Vec::new();
-    let mut in_force = false;
-    while !in_force && !args.wait.is_zero() {
-        validators = voters(args).await?;
-        in_force = validators.contains(&server) == votes;
-        if !in_force && began.elapsed() > args.wait {
-            let shown = Changed { change, server, act, height, in_force, validators };
-            console.show(&shown)?;
-            let message = format!("it is not in force after {} s", args.wait.as_secs());
-            return Err(Failure::new(Exit::TimedOut, message)
-                .hint("a standby votes once its own node follows: is it running?"));
+    // It is decided, so a node that is away is only asked again.
+    let told = loop {
+        let told = voters(args).await.map(|validators| changed.validators = validators);
+        changed.in_force = told.is_ok() && changed.validators.contains(&changed.server) == votes;
+        if changed.in_force || began.elapsed() > args.wait {
+            break told;
         }
-        if !in_force {
-            sleep(ASK).await;
+        sleep(ASK).await;
+    };
+    console.show(&changed)?;
+    match told {
+        Ok(()) if changed.in_force => Ok(()),
+        Ok(()) => {
+            let message = format!("it is not in force after {} s", args.wait.as_secs());
+            Err(Failure::new(Exit::TimedOut, message)
+                .hint("a standby votes once its own node follows: is it running?"))
+        }
+        Err(Failure { exit, message }) => {
+            let message = format!("whether it is in force is not known: {message}");
+            Err(Failure::new(exit, message).hint(WHO_VOTES))
         }
     }
-    console.show(&Changed { change, server, act, height, in_force, validators })
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::{Json, Router, http::StatusCode, routing::get};
+    use tokio::net::TcpListener;
+
     use super::*;
+    use crate::{cli::session::NodeArgs, client_driver::NodeUrl};
 
     /// All of these were told as `the validator set does not allow it`.
     #[test]
@@ -317,6 +336,47 @@ mod tests {
             let told = failure.to_string();
             assert!(told.contains(rule) && told.contains(next), "{change:?}: {told}");
         }
+    }
+
+    /// A node that tells of four servers, or that is just starting.
+    async fn node(starts: bool) -> NodeUrl {
+        let voters: Vec<String> = (0..4).map(|n| PublicKey([n; 32]).to_string()).collect();
+        let status = serde_json::json!({
+            "server": voters[0], "height": 9, "tick": 27, "root": "", "root_height": 9,
+            "proposer": null, "validators": voters, "peers": 3, "clients": 0, "stalled": false,
+        });
+        let answer = move || async move {
+            match starts {
+                true => Err(StatusCode::SERVICE_UNAVAILABLE),
+                false => Ok(Json(status)),
+            }
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let app = Router::new().route("/api/status", get(answer));
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        url
+    }
+
+    /// The first node alone was asked whether a change is in force: without that one the command
+    /// ended at once, and said nothing of what was decided.
+    #[tokio::test]
+    async fn any_node_tells_whether_a_change_is_in_force() {
+        let change = |node, wait| {
+            let at = NodeArgs { node, sim: None };
+            let admin = PlayerArgs { at, key: Default::default(), name: None };
+            ChangeArgs { server: PublicKey([1; 32]), admin, wait }
+        };
+        let decided = || ("an act".to_owned(), 9);
+        let (away, up) = (node(true).await, node(false).await);
+        let promoted = change(vec![away.clone(), up], Duration::from_secs(30));
+        finish(&promoted, "promote", decided(), true, Console::quiet()).await.unwrap();
+
+        let alone = change(vec![away], Duration::from_nanos(1));
+        let failure = finish(&alone, "promote", decided(), true, Console::quiet()).await;
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.exit, Exit::TimedOut);
+        assert!(failure.message.contains("in force is not known"), "{failure}");
     }
 
     #[test]

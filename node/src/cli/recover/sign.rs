@@ -8,7 +8,7 @@ use metatopia_types::{Height, Recovery, Sign as _, SignedRecovery, SigningKey};
 
 use super::{
     Line, file,
-    stopped::{Notes, Stopped, nothing_decided},
+    stopped::{Notes, Stopped, not_certified, nothing_decided},
 };
 use crate::{
     cli::{arguments, console::Console, exit::Exit, failure::Failure, standing::Standing},
@@ -82,6 +82,8 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
         let message = format!("the last decided turn is {tip}: there is no state to go on from");
         return Err(Failure::refused(message).hint("name a turn from 1 to that one by --to"));
     }
+    // A pruned log does not have what the state after an old turn is computed from.
+    not_certified(height, tip)?;
     let Standing { roots, turns, .. } = archive.after(height).map_err(|failure| {
         failure.hint("if this server is the one that is wrong, let another one propose")
     })?;

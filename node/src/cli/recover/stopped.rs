@@ -132,6 +132,18 @@ pub(super) fn nothing_decided() -> Failure {
     )
 }
 
+/// Is the root after a turn not certified by the last one, or one before it?
+///
+/// # Errors
+/// When it is: no recovery may say anything else of it.
+pub(super) fn not_certified(height: Height, tip: Height) -> Result<(), Failure> {
+    if tip < height.plus(ROOT_LAG) {
+        return Ok(());
+    }
+    let message = format!("the root after turn {height} is certified by turn {tip}");
+    Err(Failure::refused(message).hint("there is nothing to recover"))
+}
+
 impl Notes {
     fn take(&mut self, record: Record, server: PublicKey) {
         match record {
@@ -175,10 +187,7 @@ impl Notes {
         if *height == Height(0) {
             return Err(nothing_decided());
         }
-        if tip >= height.plus(ROOT_LAG) {
-            let message = format!("the root after turn {height} is certified by turn {tip}");
-            return Err(Failure::refused(message).hint("there is nothing to recover"));
-        }
+        not_certified(*height, tip)?;
         if tip < *height {
             let message = format!("this server's log ends at turn {tip}, before turn {height}");
             return Err(Failure::refused(message)

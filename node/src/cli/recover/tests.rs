@@ -15,7 +15,9 @@ use crate::{
     cli::{
         Cli, Exit, Failure,
         console::Console,
-        log::fixture::{Kept, Step, genesis, next_turn, noted, server_key, steps, tools},
+        log::fixture::{
+            Kept, Step, genesis, next_turn, noted, pruned_directory, server_key, steps, tools,
+        },
         log::server::verify,
         run,
         up::world::GENESIS,
@@ -52,7 +54,11 @@ impl Server {
 
     /// With nothing but these records in its log.
     fn with(name: &str, records: &[Record]) -> Self {
-        let kept = Kept::write(&format!("recover-{name}"), records);
+        Self::of(Kept::write(&format!("recover-{name}"), records))
+    }
+
+    /// With this directory.
+    fn of(kept: Kept) -> Self {
         let key = kept.dir.join("vote.key");
         let digits: String = server_key(0).secret().iter().map(|b| format!("{b:02x}")).collect();
         fs::write(&key, format!("metatopia-key-1 {digits}\n")).unwrap();
@@ -235,6 +241,15 @@ fn what_is_certified_or_precommitted_is_not_recovered_to_anything_else() {
     }
     // The one that agrees with what it signed is fine.
     command(&["propose", "--data-dir", &dir, "--out", &out]).unwrap();
+}
+
+/// The log has no turn to begin with then, and the exit code was that of a log that is wrong.
+#[test]
+fn an_old_turn_of_a_pruned_log_is_refused_as_certified() {
+    let server = Server::of(pruned_directory("recover-pruned", |_| ()));
+    let (dir, out) = (server.dir(), server.path("own.recovery").display().to_string());
+    let (code, why) = exit(command(&["propose", "--to", "2", "--data-dir", &dir, "--out", &out]));
+    assert!(code == Exit::Refused && why.contains("turn 2 is certified by turn 24"), "{why}");
 }
 
 /// A healthy sim that was stopped looked to `propose` as one that is stalled, and it said nothing.
