@@ -137,6 +137,10 @@ impl Onlooker for Player {
         self.until(after)
     }
 
+    fn may_begin_again(&self) -> bool {
+        self.turns == 0
+    }
+
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()> {
         self.turns += 1;
         self.acts += applied.outcomes.len() as u64;

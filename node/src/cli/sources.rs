@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_store::{FileKind, Folder, ReadDisk};
+
 use super::{failure::Failure, log::data_directories};
 
 /// What a path names.
@@ -58,4 +60,28 @@ pub(super) fn only_directory(path: &Path) -> Result<PathBuf, Failure> {
         _ => Err(Failure::usage(format!("{} holds several servers", path.display()))
             .hint("name the data directory of one of them")),
     }
+}
+
+/// Reads a log, which its server may shorten meanwhile: what is not well then is read again. A server
+/// removes a segment in minutes, so this comes to an end.
+pub(super) fn read_log<T>(
+    disk: &dyn ReadDisk,
+    mut read: impl FnMut() -> T,
+    is_well: impl Fn(&T) -> bool,
+) -> T {
+    loop {
+        let begin = first_segment(disk);
+        let found = read();
+        if is_well(&found) || first_segment(disk) == begin {
+            return found;
+        }
+    }
+}
+
+fn first_segment(disk: &dyn ReadDisk) -> Option<u64> {
+    let numbers = disk.list(Folder::Log).ok()?.into_iter().filter_map(|file| match file.kind {
+        FileKind::Segment(number) => Some(number),
+        _ => None,
+    });
+    numbers.min()
 }

@@ -13,7 +13,7 @@ use crate::{
     cli::{
         failure::Failure,
         log::server::read_genesis,
-        sources::{Source, only_directory},
+        sources::{Source, only_directory, read_log},
         up::world::GENESIS,
     },
     disk::DataDirectory,
@@ -62,7 +62,12 @@ impl Side {
     pub(super) fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
         let name = path.display().to_string();
         match Source::at(path)? {
-            Source::Directory => Self::directory(name, &only_directory(path)?, genesis),
+            Source::Directory => {
+                let dir = only_directory(path)?;
+                let disk = DataDirectory::open(&dir);
+                let disk = disk.map_err(|error| Failure::failed(error.to_string()))?;
+                read_log(&disk, || Self::directory(&name, disk.clone(), genesis), Result::is_ok)
+            }
             Source::Capsule => {
                 let bytes = fs::read(path)
                     .map_err(|error| Failure::failed(format!("cannot read {name}: {error}")))?;
@@ -73,14 +78,13 @@ impl Side {
         }
     }
 
-    fn directory(name: String, dir: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
+    fn directory(name: &str, disk: DataDirectory, genesis: Option<&Path>) -> Result<Self, Failure> {
         let wrong = |what: String| Failure::unverified(format!("{name}: {what}"));
-        let own = dir.join(GENESIS);
+        let own = disk.path().join(GENESIS);
         let file = genesis.unwrap_or(&own);
         let genesis = read_genesis(file)?;
-        is_of_this_engine(&name, &genesis)?;
+        is_of_this_engine(name, &genesis)?;
         let sim = genesis.id();
-        let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
         let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
         let beginning =
             found(&genesis, file, &tools()).map_err(|error| wrong(error.to_string()))?;
@@ -111,7 +115,7 @@ impl Side {
         kept.extend(snapshots.into_iter().map(|(height, root)| (height, Kept::Snapshot(root))));
         let beginning = Box::new(beginning);
         let place = Place::Log { disk, index: Box::new(index), patches, beginning };
-        Ok(Self { name, sim, turns, roots, kept, place })
+        Ok(Self { name: name.to_owned(), sim, turns, roots, kept, place })
     }
 
     fn capsule(name: String, capsule: Capsule) -> Result<Self, Failure> {

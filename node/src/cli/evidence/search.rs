@@ -11,12 +11,15 @@ use metatopia_protocol::Link;
 use metatopia_replica::keeper::{AGREEMENT, newest_state};
 use metatopia_store::scan;
 use metatopia_types::{
-    Act, Certificate, Evidence, Header, HeaderId, Height, Proposal, PublicKey, Round, Signed, Turn,
-    ValidatorSet, ValidatorsId, Vote, VoteKind, wire,
+    Act, Certificate, Evidence, Header, HeaderId, Height, Proposal, PublicKey, Round, Signed,
+    SimId, Turn, ValidatorSet, ValidatorsId, Vote, VoteKind, wire,
 };
 
 use crate::{
-    cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
+    cli::{
+        bisect::tools, console::Console, failure::Failure, log::server::read_genesis,
+        sources::read_log,
+    },
     disk::DataDirectory,
     documents::evidence::EvidenceFile,
 };
@@ -31,14 +34,19 @@ pub(super) fn search(
     genesis: &Path,
     console: Console,
 ) -> Result<EvidenceFile, Failure> {
-    let wrong = |what: String| Failure::unverified(format!("{}: {what}", dir.display()));
     let sim = read_genesis(genesis)?.id();
     let encoded = fs::read(genesis).map_err(|error| Failure::failed(error.to_string()))?;
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
-    let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
+    let seen = read_log(&disk, || look_through(&disk, sim, console), Result::is_ok)?;
+    Ok(seen.finish(encoded))
+}
+
+fn look_through(disk: &DataDirectory, sim: SimId, console: Console) -> Result<Seen, Failure> {
+    let wrong = |what: String| Failure::unverified(format!("{}: {what}", disk.path().display()));
+    let index = scan(disk, sim).map_err(|error| wrong(error.to_string()))?.index;
     let mut seen = Seen::default();
     // A log that was shortened does not hold the changes before; its snapshots do.
-    let (state, passed_over) = newest_state(&disk, &tools());
+    let (state, passed_over) = newest_state(disk, &tools());
     for why in passed_over {
         console.warn(&format!("snapshot passed over: {why}"));
     }
@@ -50,14 +58,14 @@ pub(super) fn search(
             }
         }
     }
-    for record in index.iter(&disk) {
+    for record in index.iter(disk) {
         let record = record.map_err(|error| wrong(error.to_string()))?;
         if record.kind == AGREEMENT {
             let record = Record::decode(&record.payload);
             seen.take(record.map_err(|error| wrong(error.to_string()))?);
         }
     }
-    Ok(seen.finish(encoded))
+    Ok(seen)
 }
 
 type Slot = (Height, Round, PublicKey);

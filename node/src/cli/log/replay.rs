@@ -41,6 +41,11 @@ pub(in crate::cli) trait Onlooker: Watch {
         ControlFlow::Continue(())
     }
 
+    /// Has it seen nothing yet that it must not see a second time?
+    fn may_begin_again(&self) -> bool {
+        true
+    }
+
     /// A turn was applied. Breaks off to see no more.
     fn applied(&mut self, applied: &Applied, world: &World) -> ControlFlow<()>;
 }

@@ -12,7 +12,12 @@ use metatopia_store::{
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
 use super::replay::{Onlooker, Replay, Wrong};
-use crate::{applier::Pool, cli::Failure, disk::DataDirectory, founding::found};
+use crate::{
+    applier::Pool,
+    cli::{Failure, sources::read_log},
+    disk::DataDirectory,
+    founding::found,
+};
 
 /// What a data directory holds.
 #[derive(Debug, Default)]
@@ -60,8 +65,21 @@ pub(in crate::cli) fn verify(
     onlooker: &mut dyn Onlooker,
 ) -> Result<Checked, Failure> {
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let read = || {
+        let checked = check(&disk, file, onlooker);
+        let well = checked.as_ref().is_ok_and(|checked| checked.wrong.is_none());
+        (well || !onlooker.may_begin_again(), checked)
+    };
+    read_log(&disk, read, |(done, _)| *done).1
+}
+
+fn check(
+    disk: &DataDirectory,
+    file: &Path,
+    onlooker: &mut dyn Onlooker,
+) -> Result<Checked, Failure> {
     let mut checked = Checked::default();
-    let identity = match read_identity(&disk) {
+    let identity = match read_identity(disk) {
         Ok(Some(identity)) => identity,
         Ok(None) => return Ok(checked.wrong("it was never started")),
         Err(IdentityError::Disk(error)) => return Err(Failure::failed(error.to_string())),
@@ -74,9 +92,9 @@ pub(in crate::cli) fn verify(
         return Ok(checked.wrong(message));
     }
     let Survey { scan, fault } =
-        survey(&disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
-    let patches = Patches::list(&disk).map_err(|error| Failure::failed(error.to_string()))?;
-    let source = Source { genesis: &genesis, file, scan: &scan, patches: &patches, disk: &disk };
+        survey(disk, identity.sim).map_err(|error| Failure::failed(error.to_string()))?;
+    let patches = Patches::list(disk).map_err(|error| Failure::failed(error.to_string()))?;
+    let source = Source { genesis: &genesis, file, scan: &scan, patches: &patches, disk };
     let mut replay = match source.begin() {
         Ok(replay) => replay,
         Err(why) => return Ok(checked.wrong(fault.map_or(why, |fault| fault.to_string()))),

@@ -1,8 +1,8 @@
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use metatopia_consensus::{Base, Decision, Record};
 use metatopia_replica::encode_patch;
-use metatopia_sim::Unsound;
+use metatopia_sim::{Applied, Unsound, World};
 use metatopia_store::Store;
 use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
 
@@ -317,4 +317,32 @@ fn verifying_changes_nothing() {
     assert!(kept.verify().ok);
 
     assert_eq!(fs::read(kept.segment()).unwrap(), before);
+}
+
+/// Removes the oldest segments of a log whose turns are about to be played, as its server does.
+struct Prunes(Store<RealDisk>);
+
+impl metatopia_sim::Watch for Prunes {
+    fn enter(&mut self, _: metatopia_sim::Stage) {}
+}
+
+impl replay::Onlooker for Prunes {
+    fn begins(&mut self, _: Height) -> ControlFlow<()> {
+        let keep = self.0.find(5).unwrap().unwrap().position;
+        self.0.mark(keep).unwrap();
+        ControlFlow::Continue(())
+    }
+
+    fn applied(&mut self, _: &Applied, _: &World) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// The segments that were gone made a sound log wrong.
+#[test]
+fn a_log_that_its_server_shortens_meanwhile_is_verified_from_its_new_beginning_on() {
+    let (kept, store) = directory("shortened", &decided_records(), 8, |_| ());
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut Prunes(store)).unwrap();
+    assert_eq!((checked.wrong, checked.base), (None, Height(8)));
+    assert_eq!(checked.turns.len(), TURNS - 8);
 }
