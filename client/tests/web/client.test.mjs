@@ -64,6 +64,26 @@ test('a client enters, acts, and leaves', async () => {
   assert.equal(node.sockets.size, 0);
 });
 
+test('the module is that of the page, whatever a node offers', async (t) => {
+  const started = [];
+  t.after(() => delete globalThis.Worker);
+  globalThis.Worker = class {
+    postMessage(message) {
+      if (message.type === 'start') started.push(message.wasm);
+    }
+
+    terminate() {}
+  };
+  const world = new World();
+  world.add(A).wasm = 'https://elsewhere.example/keeps-keys.wasm';
+  for (const wasm of ['/assets/0/metatopia.wasm', null, undefined]) {
+    const client = await entered(world, { wasm });
+    await drained();
+    client.stop();
+  }
+  assert.deepEqual(started, ['/assets/0/metatopia.wasm'], 'its address is not one of the node');
+});
+
 test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {
   const world = new World();
   const [first, second] = [world.add(A), world.add(B)];

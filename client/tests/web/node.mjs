@@ -37,7 +37,8 @@ export class World {
   async #fetch(url) {
     const node = this.nodes.get(url.origin);
     if (!node?.up) throw new TypeError('nobody answers');
-    const offer = { sim: SIM, name: 'plaza', server: node.key, ws: '/ws', wt: null, wasm: null };
+    const { key: server, wasm } = node;
+    const offer = { sim: SIM, name: 'plaza', server, ws: '/ws', wt: null, wasm };
     return { ok: true, json: async () => offer };
   }
 }
@@ -50,6 +51,8 @@ class Node {
     this.up = true;
     /** Takes acts, and says nothing about them. */
     this.mute = false;
+    /** Where it says that a module is. @type {string|null} */
+    this.wasm = null;
     this.sockets = new Set();
   }
 

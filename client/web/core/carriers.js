@@ -20,7 +20,6 @@ const CONNECT_MS = 5_000;
  * @property {string|null} [wt]
  * @property {string} [ws]
  * @property {string[]} [certificates]
- * @property {string|null} [wasm]
  */
 
 /**

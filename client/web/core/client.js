@@ -27,8 +27,7 @@ const STATUS_MS = 500;
  * @property {string} origin of the first node, such as `http://127.0.0.1:8080`
  * @property {import('./keys.js').Identity} identity
  * @property {'webtransport'|'websocket'} [prefer] the only carrier to use
- * @property {string|null} [wasm] the module's address; null proves nothing; as the node says if
- *   left out
+ * @property {string|null} [wasm] the module's address at the page's own server; none proves nothing
  * @property {{x: number, y: number}|null} [at] where to look while there is no avatar
  * @property {string|null} [sim] the only world to enter
  */
@@ -38,11 +37,10 @@ const STATUS_MS = 500;
  */
 export class Client extends EventTarget {
   /** @param {Options} options */
-  constructor({ origin, identity, prefer, wasm, at = null, sim = null }) {
+  constructor({ origin, identity, prefer, wasm = null, at = null, sim = null }) {
     super();
     this.identity = identity;
-    this.wasm = wasm ? new URL(wasm, origin).href : null;
-    this.wasmWanted = wasm !== null;
+    this.wasm = wasm;
     this.now = () => performance.now();
     this.sight = new Sight();
     this.simName = '';
@@ -55,7 +53,7 @@ export class Client extends EventTarget {
       servers: this.known,
       prefer,
       changed: () => this.#tell('status'),
-      offered: (offer, http) => this.#offered(offer, http),
+      offered: (offer) => this.#offered(offer),
       frame: (frame) => this.proofs.works && this.proofs.frame(frame.slice()),
     });
     this.proofs = new Proofs({
@@ -279,12 +277,9 @@ export class Client extends EventTarget {
     }));
   }
 
-  /** @param {import('./carriers.js').Offer} offer @param {string} http of the node */
-  #offered(offer, http) {
+  /** @param {import('./carriers.js').Offer} offer */
+  #offered(offer) {
     this.simName = offer.name ?? this.simName;
-    if (this.wasmWanted && this.wasm === null && offer.wasm) {
-      this.wasm = new URL(offer.wasm, http).href;
-    }
     if (this.wasm !== null && !this.proofs.works && !this.proofs.started) this.proofs.open();
   }
 

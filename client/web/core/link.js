@@ -18,7 +18,7 @@ export class Link {
    * @param {import('./servers.js').Servers} parts.servers
    * @param {'webtransport'|'websocket'|undefined} parts.prefer
    * @param {() => void} parts.changed
-   * @param {(offer: import('./carriers.js').Offer, http: string) => void} parts.offered
+   * @param {(offer: import('./carriers.js').Offer) => void} parts.offered
    * @param {(frame: Uint8Array) => void} parts.frame each frame, before the session takes it
    */
   constructor({ session, servers, prefer, changed, offered, frame }) {
@@ -95,7 +95,7 @@ export class Link {
       const offer = await askHttp(http, '/api/session');
       if (this.session.sim !== null && offer.sim !== this.session.sim) return 'other-world';
       if (!this.running) return 'left';
-      this.offered(offer, http);
+      this.offered(offer);
       return await this.#talk(http, offer);
     } catch (error) {
       return error instanceof Error ? error.message : 'lost';

@@ -114,7 +114,7 @@ export class Module {
 
   /**
    * Fetches, compiles and starts it.
-   * @param {string | URL} url  as `/api/session` and the page's config name it
+   * @param {string | URL} url  as the page's config names it
    * @returns {Promise<Module>} rejects when it cannot be had, or cannot run here
    */
   static async fetch(url) {
