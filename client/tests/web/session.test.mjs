@@ -121,6 +121,23 @@ test('an act without a receipt is sent again, the very same bytes, here and at a
   assert.deepEqual(stage.take('Submit'), [submission]);
 });
 
+test('a receipt that nobody checked ends nothing: elsewhere the act is sent again', async () => {
+  const stage = new Stage().connect();
+  const { result, submission, act } = stage.submit('Heartbeat');
+  stage.say({ Receipt: { act, receipt } });
+  stage.session.detach();
+  stage.connect('ee'.repeat(32));
+  assert.deepEqual(stage.take('Submit'), [submission]);
+  assert.deepEqual(stage.take('Ask'), []);
+  stage.pass(600);
+  assert.deepEqual(stage.take('Submit'), [submission], 'until there is one of this server');
+  stage.say({ Receipt: { act, receipt } });
+  stage.pass(600);
+  assert.deepEqual(stage.take('Submit'), []);
+  stage.say({ Outcome: { act, height: 120, outcome: 'Ok' } });
+  assert.ok((await result).ok);
+});
+
 test('acts go out in the order of their lane when a session goes on', () => {
   const stage = new Stage().connect();
   stage.session.detach();

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Acts under way: sent again, the very same bytes, until there is a receipt; kept until there is an
- * outcome; over connections and over servers.
+ * Acts under way: sent again, the very same bytes, until the server spoken with gives a receipt; kept
+ * until one gives an outcome; over connections and over servers. Its word is believed in both.
  */
 import { variant } from '../wire/postcard.js';
 
@@ -42,7 +42,7 @@ export class ActError extends Error {
  * @typedef {object} Entry
  * @property {string} id
  * @property {any} submission
- * @property {boolean} placed in a decided turn
+ * @property {boolean} placed in a decided turn, as the server spoken with says
  * @property {number} due when it is sent, or asked about, again
  * @property {number} sends
  * @property {boolean} asking
@@ -95,12 +95,16 @@ export class Pending {
     });
   }
 
-  /** A session is open: whatever is not placed goes out, in order. @param {number} now */
+  /**
+   * A session is open: everything goes out, in order. Nobody checks receipts here, so one counts
+   * at the server that gave it; another says again what it knows of an act that was decided.
+   * @param {number} now
+   */
   opened(now) {
     for (const entry of this.entries.values()) {
       entry.asking = false;
-      if (entry.placed) entry.due = now;
-      else this.#send(entry, now);
+      entry.placed = false;
+      this.#send(entry, now);
     }
   }
 
