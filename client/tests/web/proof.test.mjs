@@ -38,11 +38,12 @@ const proven = {
 };
 
 function opened() {
-  const stage = { time: 0, asked: [], told: 0 };
+  const stage = { time: 0, asked: [], told: 0, heights: [] };
   stage.proofs = new Proofs({
     now: () => stage.time,
     changed: () => void (stage.told += 1),
     ask: async (question) => void stage.asked.push(question),
+    proven: (height) => void stage.heights.push(height),
   });
   stage.proofs.open();
   stage.worker = FakeWorker.last;
@@ -63,6 +64,7 @@ test('a proof turns the badge green, and it stays so only while proofs come', ()
   const { proofs, worker, ...stage } = opened();
   assert.deepEqual([proofs.state.level, proofs.state.reason], ['amber', 'waiting']);
   worker.say(events(proven));
+  assert.deepEqual(stage.heights, [12]);
   const { level, of, signed, members, headers } = proofs.state;
   assert.deepEqual([level, of, signed, members], ['green', 10, 3, 4]);
   assert.equal(headers[0].height, 12);

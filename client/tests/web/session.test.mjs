@@ -32,13 +32,13 @@ class Stage {
     });
   }
 
-  connect(server = 'cd'.repeat(32)) {
+  connect(server = 'cd'.repeat(32), height = 100) {
     this.session.attach((frame) => this.sent.push(decodeClient(frame)));
     const challenge = { version: 1, sim: SIM, server, nonce: '01'.repeat(32) };
     this.say({ Challenge: challenge });
     this.hello = this.take('Hello')[0];
     this.challenge = challenge;
-    this.say({ Welcome: { height: 100, turns_per_second: 20 } });
+    this.say({ Welcome: { height, turns_per_second: 20 } });
     return this;
   }
 
@@ -180,6 +180,43 @@ test('an act that no turn took in its time is given up once nobody knows it', as
   const [asked] = stage.take('Ask');
   stage.say({ Answer: { id: asked.id, answer: 'Unknown' } });
   await assert.rejects(result, { code: 'Expired' });
+});
+
+test('what a server says of the height is forgotten with its connection', () => {
+  const far = 1_000_000;
+  const view = {
+    number: 1, height: far, tick: 390, me: null, tiles: [], left: [], near: [], far: [],
+    gestures: [],
+  };
+  for (const lie of [
+    (stage) => stage.connect('ee'.repeat(32), far),
+    (stage) => stage.say({ Outcome: { act: digest, height: far, outcome: 'Ok' } }),
+    (stage) => stage.say({ Receipt: { act: digest, receipt: { ...receipt, header: { ...header, height: far } } } }),
+    (stage) => stage.say({ View: view }),
+  ]) {
+    const stage = new Stage().connect();
+    lie(stage);
+    assert.equal(stage.session.height, far);
+    stage.session.detach();
+    stage.connect();
+    assert.equal(stage.submit('Heartbeat').submission.act.envelope.last_valid, 700);
+  }
+});
+
+test('a height that was proven stays, and alone says which acts are late', () => {
+  const stage = new Stage().connect();
+  const { submission } = stage.submit('Heartbeat');
+  stage.session.proven(150);
+  stage.say({ Outcome: { act: digest, height: 1_000_000, outcome: 'Ok' } });
+  stage.pass(600);
+  assert.deepEqual(stage.take('Ask'), []);
+  assert.deepEqual(stage.take('Submit'), [submission]);
+  stage.session.detach();
+  stage.session.submit('Leave').catch(() => {});
+  stage.connect();
+  stage.session.submit('Leave').catch(() => {});
+  const valid = stage.take('Submit').map(({ act }) => act.envelope.last_valid);
+  assert.deepEqual(valid, [700, 750, 750]);
 });
 
 test('a question is asked again where the session goes on, and answered once', async () => {

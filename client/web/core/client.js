@@ -61,6 +61,7 @@ export class Client extends EventTarget {
       changed: () => this.#tell('proof'),
       ask: (question) => this.session.ask(question),
       compiled: (compiled) => this.#signByModule(compiled),
+      proven: (height) => this.session.proven(height),
       anew: () => this.watch.anew(),
       predicted: (asked, found) => this.avatar.foreseen(asked, found),
     });

@@ -38,16 +38,19 @@ export class Proofs {
    * @param {() => number} parts.now
    * @param {(compiled: WebAssembly.Module) => void} [parts.compiled] the module is there
    * @param {(asked: number, found: any) => void} [parts.predicted]
+   * @param {(height: number) => void} [parts.proven] that it was decided
    * @param {() => void} [parts.anew] copies from elsewhere do not fit: ask for views anew
    */
   constructor({
-    changed, ask, now, compiled = () => {}, predicted = () => {}, anew = () => {},
+    changed, ask, now, compiled = () => {}, predicted = () => {}, proven = () => {},
+    anew = () => {},
   }) {
     this.changed = changed;
     this.ask = ask;
     this.now = now;
     this.compiled = compiled;
     this.predicted = predicted;
+    this.proven = proven;
     this.anew = anew;
     this.state = begun('reduced', 'no-wasm');
     /** @type {Worker|null} */
@@ -208,6 +211,7 @@ export class Proofs {
   /** @param {import('../prove/module.js').Proven} event */
   #proven({ of, height, time, proposer, round, signers, members, late }) {
     this.provenAt = this.now();
+    this.proven(height);
     this.#list({ height, time, proposer, round, signers, verified: true });
     // Wrong once is wrong, until another server is spoken with.
     if (this.state.level === 'red') return this.changed();

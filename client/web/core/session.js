@@ -61,7 +61,10 @@ export class Session {
     this.ears = ears;
     this.open = false;
     this.welcomed = false;
+    /** The newest decided one: proven, or as the server spoken with says. */
     this.height = 0;
+    /** The newest one that was proven; 0 if nothing checks here. */
+    this.certain = 0;
     this.turnsPerSecond = 0;
     /** The server spoken with. @type {string|null} */
     this.server = null;
@@ -92,10 +95,20 @@ export class Session {
     this.roundTrip.forget();
   }
 
-  /** The carrier is gone. Acts and questions are kept for the next one. */
+  /**
+   * The carrier is gone. Acts and questions are kept for the next one; what the server said of the
+   * height is not, if anything better is known: acts would be valid for as long as it liked.
+   */
   detach() {
     this.out = null;
     this.open = false;
+    if (this.certain > 0) this.height = this.certain;
+  }
+
+  /** Enough servers signed a header of this height. @param {number} height */
+  proven(height) {
+    this.certain = Math.max(this.certain, height);
+    this.#reach(height);
   }
 
   /** No session will follow. @param {string} code */
@@ -157,7 +170,7 @@ export class Session {
       this.pingedAt = now;
       this.#send({ Ping: { token: this.roundTrip.begin(now) } });
     }
-    this.pending.tick(now, this.height);
+    this.pending.tick(now, this.certain || this.height);
   }
 
   /**
@@ -251,7 +264,7 @@ export class Session {
     this.open = true;
     this.welcomed = true;
     this.turnsPerSecond = welcome.turns_per_second;
-    this.#reach(welcome.height);
+    this.height = Math.max(this.certain, welcome.height);
     this.nextPing = now;
     this.pending.opened(now);
     for (const [id, { question }] of this.questions) this.#send({ Ask: { id, question } });
