@@ -14,7 +14,7 @@ import { tar } from '../../web/core/tar.js';
 import { Watch } from '../../web/core/watch.js';
 import { Walker } from '../../web/core/walker.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
-import { SIM, World } from './node.mjs';
+import { SIM, World, entranceOf, keyOf, linkOf } from './node.mjs';
 
 const A = 'http://127.0.0.1:1';
 const B = 'http://127.0.0.1:2';
@@ -34,6 +34,24 @@ function when(client, type, holds = () => true) {
     };
     client.addEventListener(type, look);
   });
+}
+
+/** Workers are made, and do nothing; gives what was told to the last one. */
+function workers(t) {
+  const made = { last: null, told: [] };
+  t.after(() => delete globalThis.Worker);
+  globalThis.Worker = class {
+    constructor() {
+      made.last = this;
+    }
+
+    postMessage(message) {
+      made.told.push(message);
+    }
+
+    terminate() {}
+  };
+  return made;
 }
 
 async function entered(world, options = {}) {
@@ -65,15 +83,7 @@ test('a client enters, acts, and leaves', async () => {
 });
 
 test('the module is that of the page, whatever a node offers', async (t) => {
-  const started = [];
-  t.after(() => delete globalThis.Worker);
-  globalThis.Worker = class {
-    postMessage(message) {
-      if (message.type === 'start') started.push(message.wasm);
-    }
-
-    terminate() {}
-  };
+  const { told } = workers(t);
   const world = new World();
   world.add(A).wasm = 'https://elsewhere.example/keeps-keys.wasm';
   for (const wasm of ['/assets/0/metatopia.wasm', null, undefined]) {
@@ -81,6 +91,7 @@ test('the module is that of the page, whatever a node offers', async (t) => {
     await drained();
     client.stop();
   }
+  const started = told.filter(({ type }) => type === 'start').map(({ wasm }) => wasm);
   assert.deepEqual(started, ['/assets/0/metatopia.wasm'], 'its address is not one of the node');
 });
 
@@ -88,7 +99,8 @@ test('when its server dies a client goes on at another, and no act is lost or do
   const world = new World();
   const [first, second] = [world.add(A), world.add(B)];
   const client = await entered(world);
-  client.known.add(B, second.key, null);
+  await drained();
+  assert.equal(client.known.known.get(B).server, second.key);
   first.mute = true;
   const results = [client.say('one'), client.say('two'), client.touch(9)];
   await drained();
@@ -170,6 +182,72 @@ test('a lost server is tried again only after the others', () => {
   assert.equal(servers.next(A), B);
   servers.add('nonsense', null, null);
   assert.equal(servers.known.size, 2);
+});
+
+test('of servers only those that vote are remembered, whatever their number', () => {
+  const servers = new Servers(A, () => 0);
+  const names = Array.from({ length: 100 }, (_, n) => `http://10.0.0.${n}`);
+  const all = names.map((name) => entranceOf(name));
+  const voting = (count) => new Set(names.slice(-count).map(keyOf));
+  servers.learn(all, SIM, voting(2));
+  assert.deepEqual([...servers.known.keys()], [A, ...names.slice(-2)]);
+  servers.learn([], SIM, voting(1));
+  assert.deepEqual([...servers.known.keys()], [A, names[99]], 'who votes no more is forgotten');
+  servers.opened(B, keyOf(B));
+  servers.failed(names[99]);
+  servers.learn([entranceOf(names[99], 'http://10.1.0.99', 2), all[99]], SIM, voting(1));
+  assert.deepEqual([...servers.known.keys()], [A, B, 'http://10.1.0.99'], 'it moved');
+  servers.learn(all, SIM, voting(100));
+  assert.equal(servers.entrances.size, 32, '31 more at most');
+});
+
+test('strangers that a server names are not believed, and its changes end', async () => {
+  const world = new World();
+  const liar = world.add(A);
+  world.add(B);
+  for (let n = 0; n < 100; n++) liar.lies.entrances.push(entranceOf(`http://10.0.0.${n}`));
+  const client = await entered(world);
+  await drained();
+  assert.deepEqual([...client.known.known.keys()], [A, B]);
+  assert.equal(client.link.http, A);
+  client.stop();
+});
+
+test('who votes, and how far the world is, is what the module found out', async (t) => {
+  const made = workers(t);
+  const world = new World();
+  const [liar, honest] = [world.add(A), world.add(B)];
+  const strangers = ['http://10.0.0.1', 'http://10.0.0.2'];
+  liar.lies.links.push(linkOf(2, strangers.map(keyOf)));
+  liar.lies.entrances.push(...strangers.map((name) => entranceOf(name)));
+  const client = await entered(world, { wasm: '/metatopia.wasm' });
+  await drained();
+  assert.deepEqual([...client.known.known.keys()], [A, ...strangers], 'nothing is proven yet');
+
+  const members = [liar, honest].map(({ key }) => ({ key, power: 1 }));
+  const proven = { type: 'proven', of: 148, height: 150, signers: [], members: 2, late: [] };
+  const events = [{ type: 'followed', height: 1, members }, proven];
+  made.last.onmessage({ data: { type: 'events', events } });
+  await drained();
+  assert.deepEqual([...client.known.known.keys()], [A, B]);
+  assert.deepEqual((await client.servers()).map(({ http, voting }) => [http, voting]), [[A, true], [B, true]]);
+  assert.equal(client.session.certain, 150);
+  client.stop();
+});
+
+test('a server that goes back, or on and on, about who votes is heard to an end', async () => {
+  let asked = 0;
+  for (const [height, most] of [[() => 7, 2], [(after) => after + 1, 129]]) {
+    asked = 0;
+    const ask = async ({ Links: { after } }) => {
+      asked += 1;
+      assert.ok(asked < 1_000, 'without end');
+      return { Links: [linkOf(height(after), [keyOf(A)])] };
+    };
+    const inquiry = new Inquiry({ ask, genesis: () => {}, world: () => ({ sim: SIM, height: 1 }) });
+    assert.deepEqual(await inquiry.validators(), [{ key: keyOf(A), power: 1 }]);
+    assert.equal(asked, most);
+  }
 });
 
 test('frames survive any cutting of the stream, and one that is too long is refused', () => {

@@ -2,8 +2,9 @@
 // the network, not for the servers' rules.
 import { readFileSync } from 'node:fs';
 import { digestBytes } from '../../web/core/digest.js';
+import { publicKey, sign } from '../../web/core/ed25519.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
-import { decodeClient, encodeServer } from '../../web/wire/messages.js';
+import { decodeClient, encodeServer, entrance as entranceSchema } from '../../web/wire/messages.js';
 import { encode, variant } from '../../web/wire/postcard.js';
 import { envelope as envelopeSchema } from '../../web/wire/types.js';
 
@@ -33,6 +34,16 @@ export class World {
     return node;
   }
 
+  /** What each says of itself. */
+  entrances() {
+    return [...this.nodes.keys()].map((origin) => entranceOf(origin));
+  }
+
+  /** All of them vote since the first turn. */
+  links() {
+    return [linkOf(1, [...this.nodes.values()].map(({ key }) => key))];
+  }
+
   /** @param {URL} url */
   async #fetch(url) {
     const node = this.nodes.get(url.origin);
@@ -43,17 +54,40 @@ export class World {
   }
 }
 
+/** A secret that is always the same. @param {string} name */
+const secretOf = (name) => digestBytes('a node of a test', new TextEncoder().encode(name));
+
+/** The key of whoever has that name. @param {string} name */
+export const keyOf = (name) => toHex(publicKey(secretOf(name)));
+
+/** Where somebody lets clients in, signed. @param {string} name @param {string} http */
+export function entranceOf(name, http = name, issued = 1) {
+  const [server, certificates] = [keyOf(name), []];
+  const entrance = { sim: SIM, server, http, quic: 'localhost:1', certificates, issued };
+  const message = digestBytes('metatopia entrance v1', encode(entranceSchema, entrance));
+  return { entrance, signature: toHex(sign(message, secretOf(name))) };
+}
+
+/** A change of the validators, signed by nobody. @param {number} height @param {string[]} keys */
+export function linkOf(height, keys) {
+  const { header, certificate } = receiptOf(height);
+  const members = keys.map((key) => ({ key, power: 1 }));
+  return { header, certificate, next: { members, leaders: [] } };
+}
+
 class Node {
   constructor(world, origin) {
     this.world = world;
     this.origin = origin;
-    this.key = toHex(digestBytes('a node of a test', new TextEncoder().encode(origin)));
+    this.key = keyOf(origin);
     this.up = true;
     /** Takes acts, and says nothing about them. */
     this.mute = false;
     /** Where it says that a module is. @type {string|null} */
     this.wasm = null;
     this.sockets = new Set();
+    /** Entrances and links that only it tells of. */
+    this.lies = { entrances: [], links: [] };
   }
 
   die() {
@@ -79,7 +113,8 @@ class Node {
   #answer({ question }) {
     const [name, content] = variant(question);
     if (name === 'Genesis') return { Genesis: fromHex(genesis.hex) };
-    if (name === 'Servers') return { Servers: [] };
+    if (name === 'Servers') return { Servers: [...this.lies.entrances, ...this.world.entrances()] };
+    if (name === 'Links') return { Links: [...this.world.links(), ...this.lies.links].filter(({ header }) => header.height > content.after) };
     if (name !== 'Receipt') return 'Unknown';
     const found = [...this.world.decided.values()].find((each) => each.seq === content.seq);
     if (!found) return 'Unknown';

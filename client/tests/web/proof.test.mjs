@@ -38,12 +38,13 @@ const proven = {
 };
 
 function opened() {
-  const stage = { time: 0, asked: [], told: 0, heights: [] };
+  const stage = { time: 0, asked: [], told: 0, heights: [], sets: [] };
   stage.proofs = new Proofs({
     now: () => stage.time,
     changed: () => void (stage.told += 1),
     ask: async (question) => void stage.asked.push(question),
     proven: (height) => void stage.heights.push(height),
+    voting: () => void stage.sets.push(stage.proofs.members),
   });
   stage.proofs.open();
   stage.worker = FakeWorker.last;
@@ -124,6 +125,21 @@ test('set changes are asked about when the module wants them', () => {
   const { worker, asked } = opened();
   worker.say(events({ type: 'links', after: 7 }));
   assert.deepEqual(asked, [{ Links: { after: 7 } }]);
+});
+
+test('who votes is known once something is proven, and told when that changes', () => {
+  const { proofs, worker, sets } = opened();
+  const of = (...keys) => keys.map((key) => ({ key, power: 1 }));
+  proofs.start('/metatopia.wasm', { bytes: new Uint8Array(3), validators: of('aa') }, 'ab');
+  worker.say(events({ type: 'links', after: 0 }));
+  assert.equal(proofs.members, null);
+  worker.say(events(proven, proven));
+  worker.say(events(proven));
+  const follow = (...keys) => ({ type: 'followed', height: 9, members: of(...keys) });
+  worker.say(events(follow('bb'), follow('bb', 'cc'), proven));
+  assert.deepEqual(sets, [of('aa'), of('bb', 'cc')]);
+  worker.say({ type: 'failed', code: 'wasm-ended', detail: 'unreachable' });
+  assert.equal(proofs.members, null, 'it would grow old');
 });
 
 test('a module that cannot be had, or ends, is no proof', () => {

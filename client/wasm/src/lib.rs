@@ -37,6 +37,6 @@ mod trust;
 pub use fault::Fault;
 pub use metatopia_sim::{Capsule, CapsuleError, Verdict};
 pub use predict::{Change, NEAR_MAX, Path, Step, TICKS_MAX, Walk};
-pub use prover::{Difference, Drawn, DrawnBody, ProofEvent, Prover, Sameness};
+pub use prover::{Difference, Drawn, DrawnBody, Member, ProofEvent, Prover, Sameness};
 pub use replica::{Begin, Followed, Phase, Replica, Status, Want};
 pub use trust::Trust;

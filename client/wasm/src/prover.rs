@@ -7,7 +7,7 @@ use metatopia_protocol::{
     Answer, Link, ServerMessage, TileName, UNSEEN_MAX, View, ViewProof, decode_server,
 };
 use metatopia_sim::Parameters;
-use metatopia_types::{Digest, Height, Movement, ObjectId};
+use metatopia_types::{Digest, Height, Movement, ObjectId, Validator};
 use serde::{Deserialize, Serialize};
 
 use crate::{Fault, Path, Trust, Walk, predict};
@@ -69,9 +69,18 @@ pub enum ProofEvent {
     Followed {
         /// Its height.
         height: u64,
-        /// How many vote from then on.
-        members: usize,
+        /// Who votes from then on.
+        members: Vec<Member>,
     },
+}
+
+/// A server that votes, for JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Member {
+    /// Its key, in hexadecimal.
+    pub key: String,
+    /// Its share of the vote.
+    pub power: u32,
 }
 
 /// What was drawn, in the numbers of [`Movement`].
@@ -300,7 +309,8 @@ impl Prover {
                 events.push(ProofEvent::Mismatch { of, code: "validators", text });
                 return events;
             }
-            let members = link.next.members().len();
+            let member = |each: &Validator| Member { key: each.key.to_string(), power: each.power };
+            let members = link.next.members().iter().map(member).collect();
             events.push(ProofEvent::Followed { height: of, members });
         }
         if let ([], [(shown, _), ..]) = (news.as_slice(), waiting.as_slice()) {

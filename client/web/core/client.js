@@ -62,6 +62,7 @@ export class Client extends EventTarget {
       ask: (question) => this.session.ask(question),
       compiled: (compiled) => this.#signByModule(compiled),
       proven: (height) => this.session.proven(height),
+      voting: () => void this.#learnServers().catch(() => {}),
       anew: () => this.watch.anew(),
       predicted: (asked, found) => this.avatar.foreseen(asked, found),
     });
@@ -262,17 +263,23 @@ export class Client extends EventTarget {
     return this.inquiry.packages();
   }
 
-  governance() {
-    return this.inquiry.governance();
+  /** Who votes: as the module found out, or else as the server says. */
+  async #validators() {
+    const told = this.proofs.members ?? (await this.inquiry.validators());
+    return this.proofs.members ?? told;
+  }
+
+  async governance() {
+    const [entry, validators] = await Promise.all([
+      this.inquiry.ask('Governance'), this.#validators(),
+    ]);
+    return { ...entry, validators, acts: [] };
   }
 
   /** Where the servers are, and how far. */
   async servers() {
-    const entrances = await this.inquiry.ask('Servers');
-    this.known.learn(entrances, this.session.sim ?? '');
+    const validators = await this.#learnServers();
     await this.known.measure();
-    const members = await this.inquiry.validators();
-    const validators = new Set(members.map((/** @type {any} */ each) => each.key));
     return [...this.known.known.values()].map(({ http, server, quic, rtt }) => ({
       server, http, quic, rtt, here: http === this.link.http, voting: validators.has(server),
     }));
@@ -289,10 +296,19 @@ export class Client extends EventTarget {
     this.proofs.moved();
     this.watch.begin();
     this.#learnGenesis().catch(() => {});
-    this.inquiry.ask('Servers').then(
-      (entrances) => this.known.learn(entrances, this.session.sim ?? ''),
-      () => {},
-    );
+    this.#learnServers().catch(() => {});
+  }
+
+  /** Asks where servers that vote are; gives who votes. @returns {Promise<Set<string>>} */
+  async #learnServers() {
+    const entrances = await this.inquiry.ask('Servers');
+    const genesis = await this.#learnGenesis();
+    const members = await this.#validators();
+    // Of a server that lies about who votes, the first ones remain: the sim's id names them.
+    const first = this.proofs.members === null ? genesis.validators : [];
+    const keys = [...members, ...first].map(({ key }) => key);
+    this.known.learn(entrances, this.session.sim ?? '', new Set(keys));
+    return new Set(members.map(({ key }) => key));
   }
 
   /** @returns {Promise<import('./genesis.js').Genesis>} */
@@ -305,7 +321,7 @@ export class Client extends EventTarget {
     this.simName = genesis.name;
     this.sight.timeline.ticksPerTurn = genesis.ticksPerTurn;
     this.avatar.learn(genesis.avatar, () => this.watch.solids(this.now()));
-    if (this.wasm !== null) this.proofs.start(this.wasm, bytes, sim);
+    if (this.wasm !== null) this.proofs.start(this.wasm, genesis, sim);
     return genesis;
   }
 

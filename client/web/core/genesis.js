@@ -5,6 +5,8 @@ import { genesisHead } from '../wire/state.js';
 import { fromFx } from './acts.js';
 import { digest } from './digest.js';
 
+/** @typedef {{key: string, power: number}} Member a server that votes */
+
 /**
  * @typedef {object} Genesis
  * @property {string} name
@@ -14,7 +16,7 @@ import { digest } from './digest.js';
  *   spawn: {x: number, y: number}}} avatar metres and seconds
  * @property {number} hearing metres
  * @property {string[]} admins the first ones
- * @property {string[]} validators the first ones
+ * @property {Member[]} validators the first ones
  * @property {{id: string, bytes: Uint8Array}[]} packages that ship with the sim
  * @property {Uint8Array} bytes
  */
@@ -43,7 +45,7 @@ export function readGenesis(bytes, sim) {
     },
     hearing: fromFx(parameters.hearing),
     admins,
-    validators: head.validators.map((/** @type {[string, any]} */ [key]) => key),
+    validators: head.validators.map((/** @type {[string, any]} */ [key]) => ({ key, power: 1 })),
     packages: head.packages.map((/** @type {[string, Uint8Array]} */ [id, source]) => ({
       id,
       bytes: source,

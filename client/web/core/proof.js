@@ -25,6 +25,8 @@ const LATE_MS = 4_000;
  *   verified: boolean}[]} headers newest first
  */
 
+/** @typedef {import('./genesis.js').Member} Member */
+
 /** @param {'amber'|'reduced'} level @param {string} reason @returns {ProofState} */
 const begun = (level, reason) => ({
   level, of: null, signed: 0, members: 0, reason, detail: null, headers: [],
@@ -39,11 +41,12 @@ export class Proofs {
    * @param {(compiled: WebAssembly.Module) => void} [parts.compiled] the module is there
    * @param {(asked: number, found: any) => void} [parts.predicted]
    * @param {(height: number) => void} [parts.proven] that it was decided
+   * @param {() => void} [parts.voting] it is known who votes, or others do
    * @param {() => void} [parts.anew] copies from elsewhere do not fit: ask for views anew
    */
   constructor({
     changed, ask, now, compiled = () => {}, predicted = () => {}, proven = () => {},
-    anew = () => {},
+    voting = () => {}, anew = () => {},
   }) {
     this.changed = changed;
     this.ask = ask;
@@ -51,11 +54,15 @@ export class Proofs {
     this.compiled = compiled;
     this.predicted = predicted;
     this.proven = proven;
+    this.voting = voting;
     this.anew = anew;
     this.state = begun('reduced', 'no-wasm');
     /** @type {Worker|null} */
     this.worker = null;
     this.started = false;
+    /** Who votes first, and who votes now, once something is proven. */
+    this.first = /** @type {Member[]} */ ([]);
+    this.members = /** @type {Member[]|null} */ (null);
     this.provenAt = 0;
     this.shownFrom = 0;
     /** Frames that the page itself could not read, so that the module cannot either. */
@@ -82,11 +89,12 @@ export class Proofs {
     this.provenAt = this.now();
   }
 
-  /** @param {string} wasm @param {Uint8Array} genesis @param {string} sim */
-  start(wasm, genesis, sim) {
+  /** @param {string} wasm @param {import('./genesis.js').Genesis} genesis @param {string} sim */
+  start(wasm, { bytes, validators }, sim) {
     if (this.started) return;
     this.started = true;
-    this.worker?.postMessage({ type: 'start', wasm, genesis, sim, version: VERSION });
+    this.first = validators;
+    this.worker?.postMessage({ type: 'start', wasm, genesis: bytes, sim, version: VERSION });
   }
 
   close() {
@@ -170,9 +178,12 @@ export class Proofs {
         return this.#reduce(message.code, message.detail);
       case 'refused':
         return this.#refused(message);
-      case 'events':
+      case 'events': {
+        const { members } = this;
         for (const event of message.events) this.#event(event);
+        if (this.members !== members) this.voting();
         return undefined;
+      }
       case 'shown': {
         const wrong = message.found !== null && 'id' in message.found;
         if (wrong) this.#lie('shown', `${message.found.code} of object ${message.found.id}`);
@@ -205,12 +216,14 @@ export class Proofs {
     } else if (event.type === 'unproven') {
       if (this.state.level === 'amber') this.#set({ reason: event.code, detail: event.text });
       if (event.code === 'anew') this.anew();
-    } else if (event.type === 'proven') this.#proven(event);
+    } else if (event.type === 'followed') this.members = event.members;
+    else if (event.type === 'proven') this.#proven(event);
   }
 
   /** @param {import('../prove/module.js').Proven} event */
   #proven({ of, height, time, proposer, round, signers, members, late }) {
     this.provenAt = this.now();
+    this.members ??= this.first;
     this.proven(height);
     this.#list({ height, time, proposer, round, signers, verified: true });
     // Wrong once is wrong, until another server is spoken with.
@@ -229,6 +242,7 @@ export class Proofs {
   /** @param {string} reason @param {string|null} detail */
   #reduce(reason, detail) {
     this.close();
+    this.members = null;
     this.#set({ level: 'reduced', reason, detail, of: null, signed: 0, members: 0 });
   }
 

@@ -17,13 +17,27 @@ const BACKOFF_MS = [250, 5_000];
  * @property {number} failedAt
  */
 
+/** @param {string} http @returns {string|null} null if that is no address */
+function originOf(http) {
+  try {
+    return new URL(http).origin;
+  } catch {
+    return null;
+  }
+}
+
 export class Servers {
   /** @param {string} origin the first one @param {() => number} now */
   constructor(origin, now) {
     this.now = now;
-    /** @type {Map<string, Server>} */
+    /** By their origins. @type {Map<string, Server>} */
     this.known = new Map();
+    /** The newest word of each server that votes, by key. @type {Map<string, any>} */
+    this.entrances = new Map();
     this.add(origin, null, null);
+    /** Where this tab began, and where it was let in last: they stay, whoever votes. */
+    this.first = originOf(origin);
+    this.here = this.first;
     this.tries = 0;
     /** The origin to try before all others. @type {string|null} */
     this.wanted = origin;
@@ -31,22 +45,32 @@ export class Servers {
 
   /** @param {string} http @param {string|null} server @param {string|null} quic */
   add(http, server, quic) {
-    let origin;
-    try {
-      ({ origin } = new URL(http));
-    } catch {
-      return;
-    }
+    const origin = originOf(http);
+    if (origin === null) return;
     const old = this.known.get(origin);
     const fresh = { http: origin, server, quic, rtt: null, failedAt: -Infinity };
     this.known.set(origin, { ...fresh, ...old, server: server ?? old?.server ?? null, quic });
   }
 
-  /** What servers say of themselves, signed. @param {any[]} entrances @param {string} sim */
-  learn(entrances, sim) {
-    for (const entrance of latest(entrances, sim).values()) {
-      this.add(entrance.http, entrance.server, entrance.quic);
+  /**
+   * What servers say of themselves, signed. Those that do not vote are forgotten, and so is where
+   * the others were before.
+   * @param {any[]} list
+   * @param {string} sim
+   * @param {Set<string>} voting who votes, by keys
+   */
+  learn(list, sim, voting) {
+    for (const [server, entrance] of latest(list, sim, voting)) {
+      const old = this.entrances.get(server);
+      if (!old || old.issued < entrance.issued) this.entrances.set(server, entrance);
     }
+    for (const server of [...this.entrances.keys()]) {
+      if (!voting.has(server)) this.entrances.delete(server);
+    }
+    const named = [...this.entrances.values()];
+    const stay = new Set([this.first, this.here, ...named.map(({ http }) => originOf(http))]);
+    for (const http of [...this.known.keys()]) if (!stay.has(http)) this.known.delete(http);
+    for (const { http, server, quic } of named) this.add(http, server, quic);
   }
 
   /** The one to try now. @param {string|null} not the origin that was just lost */
@@ -79,6 +103,7 @@ export class Servers {
 
   /** @param {string} http @param {string} key */
   opened(http, key) {
+    this.here = originOf(http);
     this.add(http, key, this.known.get(http)?.quic ?? null);
     this.tries = 0;
   }

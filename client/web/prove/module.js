@@ -236,8 +236,8 @@ export class Module {
  * @typedef {{type: "links", after: number}} Links
  *   Other validators vote by now: ask `Question::Links{after}` and feed the answer's frame. Proofs
  *   that need it wait.
- * @typedef {{type: "followed", height: number, members: number}} Followed
- *   A change of the validators was checked and taken in.
+ * @typedef {{type: "followed", height: number, members: {key: string, power: number}[]}} Followed
+ *   A change of the validators was checked and taken in; `members` vote from then on.
  * @typedef {Proven | Mismatch | Unproven | Links | Followed} ProofEvent
  */
 

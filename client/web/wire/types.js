@@ -5,6 +5,9 @@ import {
   bool, bytes, choice, count, fixed, i32, i64, option, seq, struct, text, tuple, u16, u32, u64, u8,
 } from './postcard.js';
 
+/** Servers that vote. */
+export const VALIDATORS_MAX = 31;
+
 /** A digest or a key: 64 hexadecimal digits. */
 export const id = fixed(32);
 
@@ -114,7 +117,7 @@ export const turn = struct({
   header, body: struct({ acts: seq(signedEnvelope), blobs: seq(bytes) }),
 });
 export const validatorSet = struct({
-  members: seq(struct({ key: id, power: u32 })), leaders: seq(u16),
+  members: seq(struct({ key: id, power: u32 }), VALIDATORS_MAX), leaders: seq(u16),
 });
 
 /** Where a leaf is in a Merkle tree. */

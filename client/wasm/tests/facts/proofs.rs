@@ -179,7 +179,10 @@ fn proofs_by_new_servers_wait_for_the_change_and_ask_for_it_once() {
 
     let answer = Box::new(Answer::Links(vec![link]));
     let events = session.tell(&ServerMessage::Answer { id: 3, answer });
-    assert!(matches!(events[0], ProofEvent::Followed { members: 4, .. }), "{events:?}");
+    let ProofEvent::Followed { members, .. } = &events[0] else { panic!("{events:?}") };
+    let told = members.iter().map(|member| (member.key.clone(), member.power));
+    let next = set(&NEW);
+    assert!(told.eq(next.members().iter().map(|voter| (voter.key.to_string(), voter.power))));
     assert!(matches!(events[1], ProofEvent::Proven { .. }), "{events:?}");
 }
 
