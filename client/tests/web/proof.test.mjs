@@ -197,7 +197,7 @@ function running() {
     changed: () => {},
     height: () => stage.height,
     askRaw: (question) =>
-      new Promise((resolve) => void stage.asked.push({ question, resolve })),
+      new Promise((resolve, reject) => void stage.asked.push({ question, resolve, reject })),
   });
   stage.mode.start('/metatopia.wasm', new Uint8Array(3), 'ab');
   stage.worker = FakeWorker.last;
@@ -256,4 +256,30 @@ test('a node without a snapshot is asked again, one without old turns for a snap
   await drained();
   assert.notEqual(FakeWorker.last, stage.worker);
   assert.ok(stage.worker.ended && stage.mode.state.phase === 'snapshot');
+});
+
+test('a replica whose snapshot is gone is told so, and begins with a newer one', async () => {
+  const stage = running();
+  const unknown = { kind: 'Unknown', frame: Uint8Array.of(8, 1) };
+  stage.worker.say({ type: 'want', want: { ask: 'part', height: 60, part: 2 } });
+  stage.asked[0].resolve(unknown);
+  await drained();
+  assert.deepEqual(stage.worker.took('frame').map(({ frame }) => frame), [unknown.frame]);
+  assert.equal(stage.asked.length, 1, 'what to ask next the module says');
+});
+
+test('a question of a replica that there is no room for is asked again', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stage = running();
+  stage.worker.say({ type: 'want', want: { ask: 'links', after: 0 } });
+  stage.asked[0].reject(new Error('Busy'));
+  await drained();
+  assert.equal(stage.asked.length, 1);
+  t.mock.timers.tick(500);
+  assert.deepEqual(stage.asked[1].question, { Links: { after: 0 } });
+  stage.asked[1].reject(new Error('Busy'));
+  await drained();
+  stage.mode.stop();
+  t.mock.timers.tick(500);
+  assert.equal(stage.asked.length, 2, 'but not for a replica that is off');
 });

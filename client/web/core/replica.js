@@ -140,17 +140,21 @@ export class ReplicaMode {
   /** @param {any} want */
   #ask(want) {
     const { worker } = this;
+    const later = () => {
+      setTimeout(() => this.worker === worker && this.#ask(want), AGAIN_MS);
+    };
     this.askRaw(questionOf(want)).then(
       ({ kind, frame }) => {
         if (this.worker !== worker || worker === null) return;
-        // Turns that nobody has any more: it begins anew, with a newer snapshot.
+        // Turns that nobody has any more: it begins anew, with a newer snapshot. So it does by
+        // itself where a snapshot is gone of which it has a part.
         const gone = kind === 'Unknown' || kind === 'Pruned';
         if (gone && want.ask === 'turns') this.again();
-        else if (kind === 'Unknown' || kind === 'Busy') {
-          setTimeout(() => this.worker === worker && this.#ask(want), AGAIN_MS);
-        } else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);
+        else if (kind === 'Busy' || (kind === 'Unknown' && want.ask !== 'part')) later();
+        else worker.postMessage({ type: 'frame', frame }, [frame.buffer]);
       },
-      () => {},
+      // Too many questions are under way.
+      later,
     );
   }
 

@@ -162,6 +162,20 @@ fn offers_that_cannot_be_believed_are_refused() {
 }
 
 #[test]
+fn a_snapshot_that_is_gone_while_it_is_fetched_gives_way_to_a_newer_one() {
+    let mut node = Node::new(decided(60));
+    node.states.push((Height(50), world_at(50).snapshot()));
+    let mut replica = replica(Begin::Snapshot);
+    replica.frame(&frame(Answer::Links(Vec::new()))).unwrap();
+    replica.frame(&frame(node.answer(&Want::Snapshot))).unwrap();
+    assert_eq!(replica.want(), Some(Want::Part { height: 50, part: 0 }));
+
+    replica.frame(&frame(Answer::Unknown)).unwrap();
+
+    assert_eq!(replica.want(), Some(Want::Snapshot));
+}
+
+#[test]
 fn what_it_did_not_want_changes_nothing_and_garbage_is_a_fault() {
     let mut replica = replica(Begin::Genesis);
     let before = replica.status();
