@@ -42,6 +42,17 @@ journey('what an honest server shows is proven', async ({ plaza, open }) => {
   await ada.picture('proof');
 });
 
+journey('at the node that a link names the module is still that of the page', async ({ plaza, open }) => {
+  const node = new URL(plaza.servers[1].http).origin;
+  const ada = await open(plaza.address(0, { node }), { name: 'Ada' });
+
+  await ada.badge('green');
+
+  const { http, wasm } = await ada.read((page) => ({ http: page.client.status.http, wasm: page.client.wasm }));
+  assert.equal(http, node);
+  assert.match(wasm ?? '', /^\/assets\//, 'an address without a server is one of the page');
+});
+
 journey('a server that moves a thing is caught', async ({ plaza, open }) => {
   const liar = await Liar.before(plaza.servers[1].http, nudged);
   try {
