@@ -186,7 +186,12 @@ impl Agreement {
             let far = self.peers.at_or_above(height.plus(ROOT_LAG + 1));
             self.ask(&far);
         }
-        if self.place().is_none() || !self.told.is_empty() {
+        let Some(place) = self.place().filter(|_| self.told.is_empty()) else {
+            return;
+        };
+        // A root that only the log vouches for may be one that a crash kept from being healed. The host
+        // computes it again and finds out; a decision that does not fit it would halt us for good.
+        if self.logged_roots.contains_key(&place.root_height) {
             return;
         }
         if let Some((from, decision)) = self.sync.ahead.remove(&height) {

@@ -294,6 +294,52 @@ fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
     }
 }
 
+/// A server noted a wrong state and died before it had healed. Started again, it got the turn that
+/// states the right one before its own were computed that far: it halted because of that turn, with
+/// nothing wrong to be found in the states that it had, and nothing healed it.
+#[test]
+fn a_wrong_note_is_found_out_before_a_decision_that_does_not_fit_it_is_taken() {
+    let mut cluster = Cluster::new(4, 2);
+    cluster.start_all();
+    cluster.run_to(10, 5_000);
+    cluster.crash(1, 1_000);
+    let (last, wrong_at) = (Height(6), Height(5));
+    let mut log = cluster.servers[1].log.clone();
+    let decided = |record: &Record| matches!(record, Record::Decided(of) if of.height == last);
+    log.truncate(log.iter().position(decided).expect("it was decided") + 1);
+    let (mut right, wrong) = (Vec::new(), Root(Digest::of("another", b"state")));
+    for record in &mut log {
+        if let Record::Applied { height, root, .. } = record {
+            right.push(Applied { height: *height, root: *root, validators: set(0..4) });
+            *root = if *height == wrong_at { wrong } else { *root };
+        }
+    }
+    assert_eq!(right.last().map(|applied| applied.height), Some(wrong_at));
+    let (config, now) = (cluster.config(1), cluster.now(1));
+    let mut machine = super::cluster::Machine::default();
+    let base = cluster.servers[1].base.clone();
+    let mut agreement = crate::Agreement::open(config, base, log, now, &mut machine).unwrap();
+    let next = cluster.servers[0].agreement().decision(last.plus(1)).expect("it went on");
+    let message = Message::Decision((**next).clone());
+
+    agreement.handle(now, &mut machine, Input::Frame { from: key(0), message });
+    for applied in &right {
+        agreement.handle(now, &mut machine, Input::Applied(applied.clone()));
+    }
+
+    let halts = std::iter::from_fn(|| agreement.poll()).filter_map(|effect| match effect {
+        Effect::Halt(halt) => Some(halt),
+        _ => None,
+    });
+    let halts: Vec<Halt> = halts.collect();
+    let found =
+        |halt: &Halt| matches!(halt, Halt::Unrepeatable { height, .. } if *height == wrong_at);
+    assert!(halts.len() == 1 && halts.iter().all(found), "{halts:?}");
+    // The turn was not forgotten: it is decided as soon as the state is right.
+    agreement.heal(now, &mut machine, &right[right.len() - 1..], false);
+    assert_eq!(agreement.tip().map(|tip| tip.height()), Some(last.plus(1)));
+}
+
 /// Nothing is decided then, so nobody has to sign which state they go on from: each start computes the
 /// first one anew, and what was voted for before binds nobody to another.
 #[test]
