@@ -114,8 +114,10 @@ struct Again {
     next: Height,
     read: VecDeque<Decision>,
     loading: bool,
-    /// The roots that this server had.
+    /// The roots that this server had in this life, and the one that its log says if it is another:
+    /// either may be the wrong one.
     had: BTreeMap<Height, Root>,
+    logged: Option<(Height, Root)>,
     /// The states from the first wrong one on.
     states: Vec<consensus::Applied>,
     first: Option<(Height, Root, Root)>,
@@ -263,11 +265,11 @@ impl Replica {
         };
         let heights = (height.0..=end.height().0).map(Height);
         let had = heights.filter_map(|at| self.archive.root(at).map(|root| (at, root)));
-        let mut had: BTreeMap<Height, Root> = had.collect();
-        if let Some(Halt::Unrepeatable { height, logged, .. }) = self.mending.halt {
-            // It was the life before this one that had another.
-            had.insert(height, logged);
-        }
+        let had: BTreeMap<Height, Root> = had.collect();
+        let logged = match self.mending.halt {
+            Some(Halt::Unrepeatable { height, logged, .. }) => Some((height, logged)),
+            _ => None,
+        };
         self.world = Some(Box::new(world));
         self.mending.stage = Some(Stage::Again(Box::new(Again {
             end,
@@ -275,6 +277,7 @@ impl Replica {
             read: VecDeque::new(),
             loading: false,
             had,
+            logged,
             states: Vec::new(),
             first: None,
             found: None,
@@ -380,9 +383,13 @@ impl Replica {
         let Some(Stage::Again(again)) = &mut self.mending.stage else {
             return;
         };
-        let had = again.had.get(&height).copied();
-        if again.first.is_none() && had.is_some_and(|had| had != root) {
-            again.first = had.map(|had| (height, had, root));
+        let logged = again.logged.filter(|(at, _)| *at == height).map(|(_, logged)| logged);
+        let had = again.had.get(&height).copied().into_iter().chain(logged);
+        let other = had.into_iter().find(|had| *had != root);
+        if again.first.is_none()
+            && let Some(had) = other
+        {
+            again.first = Some((height, had, root));
             again.found = wrong.map(|found| (height, found));
         }
         if again.first.is_some() {

@@ -135,6 +135,11 @@ impl Alone {
         Self::around(replica, self.now, self.log, self.snapshot)
     }
 
+    /// What it logged.
+    pub(crate) fn log(&self) -> &[Record] {
+        &self.log
+    }
+
     /// Its last snapshot.
     pub(crate) fn state(&self) -> (Base, World) {
         let snapshot = self.snapshot.as_ref().expect("it ran for long enough");

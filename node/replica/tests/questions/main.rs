@@ -3,6 +3,7 @@
 mod alone;
 mod fetching;
 mod filling;
+mod healing;
 mod joining;
 mod knocking;
 mod rescue;
