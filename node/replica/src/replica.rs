@@ -392,7 +392,9 @@ impl Replica {
     }
 
     fn start_apply(&mut self) {
-        let busy = self.applying.is_some() || self.mending.is_again() || self.rescue.is_over();
+        // Nor does a state go on that is not what the next turn follows: one that was to be computed
+        // again, and was not.
+        let busy = self.applying.is_some() || self.mending.is_busy() || self.rescue.is_over();
         if busy || self.decided.is_empty() {
             return;
         }

@@ -194,3 +194,18 @@ fn a_bit_that_flips_while_turns_are_applied_again_after_a_start_is_healed() {
     third.run_to(LAST.plus(20));
     assert!(third.mended.is_empty(), "{:?}", third.mended);
 }
+
+/// Its state stayed where computing it again had ended, below the turns that were decided: the next of
+/// them was applied to it, which ended the process.
+#[test]
+fn a_state_that_was_not_computed_again_to_its_end_is_given_no_turns_and_replaced() {
+    let log = up_to(&lived(), LAST);
+    // The second flip comes while turns before the first one are applied again.
+    let mut again = Again::begin(key(), log, &[20, 10]);
+    again.handle(Input::Wake);
+    assert_eq!(again.applied, Height(10));
+
+    again.handle(Input::PeerUp(follower().public()));
+
+    assert_eq!((again.applied, &again.fetches[..]), (Height(10), &[Need::Wrong][..]));
+}
