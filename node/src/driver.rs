@@ -132,7 +132,7 @@ struct Memory {
     disk: Option<Health>,
     /// The height at the start: a server is ready once it has decided something in this life.
     first_height: Option<Height>,
-    /// A state that was fetched, to go on from.
+    /// A state that was fetched, to go on from once it is stored.
     replacement: Option<Box<Replacement>>,
 }
 
@@ -177,7 +177,12 @@ impl Driver {
                     }
                     Some(Done::Synced(position)) => Input::Synced(position),
                     Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
-                    Some(Done::Replaced(_) | Done::News(_)) => continue,
+                    Some(Done::Replaced(restart)) => {
+                        self.replaced(&mut memory, restart)?;
+                        self.carry_out(&mut memory).await?;
+                        continue;
+                    }
+                    Some(Done::News(_)) => continue,
                     Some(Done::Loaded { reader, decisions, oldest, next }) => {
                         Input::Loaded { reader, decisions, oldest, next }
                     }
@@ -259,17 +264,8 @@ impl Driver {
         }
     }
 
-    /// Carries out all there is to do; with another replica, if this one has ended.
+    /// Carries out all there is to do.
     async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
-        self.carry_out_all(memory).await?;
-        while let Some(replacement) = memory.replacement.take() {
-            self.replace(memory, *replacement).await?;
-            self.carry_out_all(memory).await?;
-        }
-        Ok(())
-    }
-
-    async fn carry_out_all(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
         while let Some(effect) = self.replica.poll() {
             match effect {
                 Effect::Append { tag, payload, .. } => {
@@ -340,7 +336,7 @@ impl Driver {
                     self.config.heals = heals;
                 }
                 Effect::Fetch(news) => rescue::tell(&news),
-                Effect::Replace(replacement) => memory.replacement = Some(replacement),
+                Effect::Replace(replacement) => self.replace(memory, replacement).await?,
                 Effect::Halted(halt) => {
                     tracing::error!(reason = %halt, "this server does not vote any more");
                     memory.halted = Some(halt);
