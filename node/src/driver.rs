@@ -15,7 +15,7 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{
     Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
-    keeper::{Done, Health, Order},
+    keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
 use metatopia_types::{ActId, Contact, Height, PublicKey, Root, limits::ROOT_LAG};
@@ -134,6 +134,8 @@ struct Memory {
     first_height: Option<Height>,
     /// A state that was fetched, to go on from once it is stored.
     replacement: Option<Box<Replacement>>,
+    /// What the disk holds with it.
+    restart: Option<Result<Restart, String>>,
 }
 
 /// Who waits for an answer.
@@ -161,6 +163,10 @@ impl Driver {
             if let Some(met) = memory.met.take() {
                 self.knocked(&mut memory, met).await;
             }
+            if let Some(restart) = memory.restart.take() {
+                self.replaced(&mut memory, restart)?;
+                self.carry_out(&mut memory).await?;
+            }
             // Without room for more, agreement stands still.
             let swamped = memory.disk == Some(Health::Swamped);
             let deadline = self.replica.deadline().filter(|_| !swamped);
@@ -178,8 +184,7 @@ impl Driver {
                     Some(Done::Synced(position)) => Input::Synced(position),
                     Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
                     Some(Done::Replaced(restart)) => {
-                        self.replaced(&mut memory, restart)?;
-                        self.carry_out(&mut memory).await?;
+                        memory.restart = Some(restart);
                         continue;
                     }
                     Some(Done::News(_)) => continue,
@@ -196,21 +201,10 @@ impl Driver {
                     memory.met = Some(met);
                     continue;
                 }
-                _ = pulse.tick() => {
-                    self.knock(&memory);
-                    if let Some(status) = self.replica.status(self.clock.now()) {
-                        self.publish(&mut memory, status);
-                    }
-                    if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
-                        // If there is no room for the order either, the next pulse brings another.
-                        let _busy = self.orders.try_send(Order::Retry);
-                    }
-                    let due = self.is_word_due(&memory);
-                    match due.then(|| self.word(&mut memory)).flatten() {
-                        Some(word) => word,
-                        None => continue,
-                    }
-                }
+                _ = pulse.tick() => match self.beat(&mut memory) {
+                    Some(word) => word,
+                    None => continue,
+                },
                 came = outside(
                     self.lane_events.recv(),
                     self.gateway_events.recv(),
@@ -228,6 +222,20 @@ impl Driver {
         self.carry_out(&mut memory).await?;
         self.gateway.shutdown().await;
         Ok(())
+    }
+
+    /// What is to be done now and then, whether or not anything happens. Gives what the others must be
+    /// told.
+    fn beat(&mut self, memory: &mut Memory) -> Option<Input> {
+        self.knock(memory);
+        if let Some(status) = self.replica.status(self.clock.now()) {
+            self.publish(memory, status);
+        }
+        if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
+            // If there is no room for the order either, the next pulse brings another.
+            let _busy = self.orders.try_send(Order::Retry);
+        }
+        self.is_word_due(memory).then(|| self.word(memory)).flatten()
     }
 
     /// Must the other servers be told where clients connect: because the certificate was replaced, or
