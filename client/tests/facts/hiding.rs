@@ -106,6 +106,9 @@ fn who_shows_nothing_proves_nothing() {
     assert_eq!(talk.session.proven(), Err(Unproven::NoneYet));
 }
 
+/// Spoils a view, given the entry of the visitor's avatar.
+type Lie<'a> = &'a dyn Fn(&mut View, Vec<u8>);
+
 /// Where the avatar is decides which tiles are missed. A server that drew it in an empty corner, beside
 /// the copies, or named the avatar of somebody there, had only that corner to prove.
 #[test]
@@ -115,7 +118,7 @@ fn an_avatar_that_is_drawn_elsewhere_hides_nothing() {
     let neighbour = decode(&stand.entries(beside)[0]).id;
     let is_hers = |entry: &Vec<u8>| decode(entry).id == me;
     let elsewhere = |stand: &Stand, tile: &TileName| !stand.entries(*tile).iter().any(is_hers);
-    let lies: [&dyn Fn(&mut View, Vec<u8>); 2] =
+    let lies: [Lie<'_>; 2] =
         [&|view, avatar| view.far.push(avatar), &|view, _| view.me = Some(neighbour)];
     for lie in lies {
         let (mut talk, mut watcher) = (Talk::watching(&stand), Watcher::default());
