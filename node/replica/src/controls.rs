@@ -10,6 +10,8 @@ use metatopia_types::{Outcome, Refusal};
 pub struct Controls {
     /// A turn in which an act crashed counts as one that nobody can apply.
     pub crashes_are_final: bool,
+    /// Turns that were missing, and came, are not put back.
+    pub nothing_is_put_back: bool,
 }
 
 impl Controls {

@@ -77,6 +77,8 @@ laws! {
     Restored => "restored-states-are-equal",
     /// What a server reads again is what it wrote, or it says that it is not.
     Damage => "damage-is-noticed",
+    /// Turns that a server should keep and lacks come back from those that hold them.
+    Gap => "gaps-are-filled",
     /// No server stops for good.
     Halted => "servers-go-on",
     /// Evidence proves what it says.

@@ -48,7 +48,9 @@ impl Replica {
         for turn in &batch.proved {
             self.recall(turn);
         }
-        self.effects.push_back(Effect::PutBack(batch.proved.into()));
+        if !self.controls.nothing_is_put_back {
+            self.effects.push_back(Effect::PutBack(batch.proved.into()));
+        }
     }
 
     /// Is this what was decided at the batch's next height?

@@ -222,7 +222,7 @@ pub const BUGS: &[Bug] = &[
     bug(
         "apply-not-total",
         Law::LateAct,
-        Rule::Replica(ReplicaControls { crashes_are_final: true }),
+        Rule::Replica(ReplicaControls { crashes_are_final: true, nothing_is_put_back: false }),
         on_a_poisoned_plaza,
     ),
     bug("evidence-ignored", Law::Impunity, agreement!(evidence_ignored), with_two_turns),

@@ -445,12 +445,11 @@ fn wrong_header(
 }
 
 impl Log {
-    /// What it holds up to its end without a gap. Behind what was put back there may be turns that
-    /// nobody gives any more.
+    /// What it holds up to its end without a gap, with what was put back. Before that there may be
+    /// turns that nobody gives any more.
     pub(crate) fn end(&self) -> BTreeMap<Height, Arc<Decision>> {
-        let gap = self.jumps.last().copied().unwrap_or_default();
         let mut end: BTreeMap<Height, Arc<Decision>> = BTreeMap::new();
-        for (height, decision) in self.decisions.range(gap.plus(1)..).rev() {
+        for (height, decision) in self.decisions.iter().rev() {
             if end.keys().next().is_some_and(|next| *next != height.plus(1)) {
                 break;
             }

@@ -186,6 +186,13 @@ impl Server {
         said.unwrap_or_default()
     }
 
+    /// Is it connected with this server of the sim, so that it may ask for what it lacks?
+    pub(crate) fn may_ask(&self, name: &PublicKey) -> bool {
+        let servers = self.status.as_ref().map(|status| &status.validators);
+        servers.is_some_and(|servers| servers.contains(name))
+            && self.lanes.connected().any(|peer| peer == *name)
+    }
+
     /// The most bytes that wait for one client.
     pub(crate) fn held_most(&self) -> usize {
         self.gateway.held_most()

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod ending;
+mod gaps;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;

@@ -22,6 +22,7 @@ const UNSEEN: &[Law] = &[
     Law::Twice,
     Law::Restored,
     Law::Damage,
+    Law::Gap,
     Law::Impunity,
     Law::Invite,
     Law::LateTurn,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_replica::keeper::Health;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
-use metatopia_world::agreement::{Deed, Scheme};
+use metatopia_world::agreement::{Deed, Law, Scheme};
 use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
 use metatopia_world::{Class, Conditions, Order, Tail};
 
@@ -166,4 +166,26 @@ fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
     assert!(heights.len() > 150, "{}", heights.len());
     assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "from the first turn on");
     stage.finish(10 * SECOND).assert_sound();
+}
+
+/// Which laws are broken when the first server, which is to keep everything, loses a part of its log
+/// at the end, and whose they are.
+fn lose_a_part_at_the_end(nothing_is_put_back: bool) -> Vec<(Option<usize>, Law)> {
+    let mut setting = Setting::plaza(Scheme::StandIn, 6);
+    setting.snapshot_turns = 20;
+    setting.controls.nothing_is_put_back = nothing_is_put_back;
+    let mut stage = Stage::new(setting, Conditions::calm(5));
+    people(&mut stage, 6 * SECOND);
+    stage.run_until(6 * SECOND);
+    assert!(stage.harm(0, Class::BitFlip, 2).is_some());
+
+    let account = stage.finish(10 * SECOND);
+
+    account.faults.iter().map(|fault| (fault.seat, fault.law)).collect()
+}
+
+#[test]
+fn a_part_of_a_log_that_does_not_come_back_breaks_a_law() {
+    assert_eq!(lose_a_part_at_the_end(false), []);
+    assert_eq!(lose_a_part_at_the_end(true), [(Some(0), Law::Gap)]);
 }

@@ -135,7 +135,7 @@ fn decided(setting: &Setting, height: u64) -> Arc<Decision> {
 }
 
 #[test]
-fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap() {
+fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap_that_is_open() {
     let setting = setting();
     let end = |later: &[u64], jumps: &[u64]| {
         let jumps = jumps.iter().copied().map(Height).collect();
@@ -148,6 +148,7 @@ fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap() {
     assert_eq!(end(&[], &[]), [1, 2]);
     assert_eq!(end(&[6, 7], &[5]), [6, 7]);
     assert_eq!(end(&[6, 9], &[5, 8]), [9]);
+    assert_eq!(end(&[3, 4, 5, 6], &[5]), [1, 2, 3, 4, 5, 6], "all of it was put back");
     // Two were put back before a log whose beginning was given up.
     assert_eq!(end(&[6, 7], &[]), [6, 7]);
 }

@@ -16,7 +16,8 @@ use crate::replica::oracle::{Log, Past};
 
 impl Stage {
     /// Nobody does anything new; all faults stop; plays until everybody knows what became of their
-    /// acts and every server has caught up. Then every log is read, compared and played again.
+    /// acts, every server has caught up, and what logs lack came back. Then every log is read, compared
+    /// and played again.
     #[must_use]
     pub fn finish(mut self, patience: Duration) -> Account {
         let now = self.world.now();
@@ -38,6 +39,9 @@ impl Stage {
                 if settled { (Law::Behind, "caught up") } else { (Law::LateAct, "settled") };
             let fault = format!("not {what} after {patience:?}: heights {heights:?}");
             self.world.cluster.oracle.blame(None, law, fault);
+        }
+        if self.is_sound() {
+            self.fill_gaps();
         }
         self.account()
     }
