@@ -127,4 +127,6 @@ pub struct Controls {
     pub timers_lost: bool,
     /// Evidence is thrown away.
     pub evidence_ignored: bool,
+    /// Who asks for the rest of a turn throws away what it has of that.
+    pub parts_dropped: bool,
 }

@@ -169,6 +169,11 @@ impl Depot {
         indices.fold(0, |bits, index| bits | 1 << index)
     }
 
+    /// Forgets all parts of a turn that is not whole.
+    pub(crate) fn drop_parts(&mut self, header: HeaderId) {
+        self.assemblies.retain(|(_, id), _| *id != header);
+    }
+
     /// The parts that answer a want.
     pub(crate) fn answer(&self, want: &Want) -> Vec<Part> {
         let Some(turn) = self.turn(want.header) else {

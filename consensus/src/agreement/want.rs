@@ -46,6 +46,9 @@ impl Agreement {
         let Some(holder) = holders.into_iter().nth(at) else {
             return;
         };
+        if self.controls.parts_dropped {
+            self.depot.drop_parts(header);
+        }
         let have = self.depot.have(holder, header);
         let want = Want { height, header, have };
         self.outbox.answer(holder, Message::Want(want), Bond::Free);

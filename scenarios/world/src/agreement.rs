@@ -5,6 +5,7 @@
 
 mod ambush;
 pub mod bugs;
+mod filler;
 mod flaws;
 mod ledger;
 mod outcome;

@@ -37,6 +37,9 @@ classes! {
     Clog => "clog",
     /// A frame overtakes an earlier one.
     Reorder => "reorder",
+    /// Parts of a turn did not come: who has others from the same server asks it for the rest, and is
+    /// sent some.
+    LostPart => "lost-part",
     /// A frame between two groups is lost.
     Split => "split",
     /// A frame of one direction is lost.
@@ -140,7 +143,8 @@ pub enum Level {
 
 impl Level {
     /// Classes that cannot happen at this level. Agreement has no scripts, no clients, no invites, and
-    /// no state whose bits could turn; its twins begin with empty disks.
+    /// no state whose bits could turn; its twins begin with empty disks. Whole servers hear of each
+    /// other in order, so that no part is lost but with a connection.
     #[must_use]
     pub const fn without(self) -> &'static [Class] {
         match self {
@@ -159,7 +163,7 @@ impl Level {
                 Class::ReplayingClient,
                 Class::HalfOpenClient,
             ],
-            Self::Whole => &[],
+            Self::Whole => &[Class::LostPart],
         }
     }
 

@@ -168,6 +168,7 @@ const CLEAN: Controls = Controls {
     time_judged_again: false,
     timers_lost: false,
     evidence_ignored: false,
+    parts_dropped: false,
 };
 
 const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Verdict) -> Bug {

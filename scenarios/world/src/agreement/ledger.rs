@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use metatopia_consensus::{ActFault, Applied, Host, VoidAct};
 use metatopia_types::{
-    Act, Body, Digest, Height, Lane, PublicKey, Root, Roster, Seq, SetChange, SignedEnvelope,
+    Act, Blob, Body, Digest, Height, Lane, PublicKey, Root, Roster, Seq, SetChange, SignedEnvelope,
     SimId, Turn, ValidatorSet, Verify, limits, wire,
 };
 use serde::{Deserialize, Serialize};
 
+use super::filler;
 use super::flaws::Flaws;
 
 /// Most acts the double puts into one turn.
@@ -193,10 +194,25 @@ impl Host for Ledger {
         }
         let last = height.plus(limits::EXPIRY_HEIGHTS_MAX);
         let fits = |act: &&SignedEnvelope| act.envelope.last_valid <= last && !lanes.has_used(act);
-        let acts = waiting.iter().filter(fits).take(ACTS_PER_TURN).cloned().collect();
+        let mut acts: Vec<_> = waiting.iter().filter(fits).take(ACTS_PER_TURN).cloned().collect();
+        let blobs = fillers(&mut acts);
         self.waiting = waiting;
-        Body::new(acts, Vec::new()).expect("few and short acts are a body")
+        Body::new(acts, blobs).expect("few and short acts, and blobs that fit, are a body")
     }
+}
+
+/// What long acts say, without those for which a turn has no room.
+fn fillers(acts: &mut Vec<SignedEnvelope>) -> Vec<Blob> {
+    let (mut blobs, mut room) = (Vec::new(), limits::BLOBS_BYTES_MAX);
+    acts.retain(|act| {
+        let Act::Say { .. } = act.envelope.act else { return true };
+        let blob = filler::blob(act.envelope.lane);
+        let Some(left) = room.checked_sub(blob.0.len()) else { return false };
+        room = left;
+        blobs.push(blob);
+        true
+    });
+    blobs
 }
 
 /// Lanes as decided turns left them, and what was used since.

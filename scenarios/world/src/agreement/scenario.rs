@@ -79,6 +79,8 @@ pub struct Scenario {
     pub orders: Vec<(Duration, Order)>,
     /// How many acts players submit, and within which time.
     pub acts: (u64, Duration),
+    /// Are these acts so long that every turn with one comes in several parts?
+    pub long_acts: bool,
     /// After how many turns servers write their state down.
     pub snapshot_every: Option<u64>,
     /// Rules that servers break.
@@ -114,6 +116,7 @@ impl Scenario {
             crash_point: None,
             orders: Vec::new(),
             acts: (60, Duration::from_secs(2)),
+            long_acts: false,
             snapshot_every: None,
             controls: Controls::default(),
             log_controls: LogControls::default(),

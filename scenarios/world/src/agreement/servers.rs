@@ -66,6 +66,8 @@ pub struct Servers {
     /// Faults that liars and their copies brought about.
     pub fired: Fired,
     villains: BTreeMap<usize, Villain>,
+    /// The turn of which a server had some parts of another one when it last asked it for the rest.
+    incomplete: BTreeMap<(usize, usize), HeaderId>,
 }
 
 impl Servers {
@@ -89,6 +91,7 @@ impl Servers {
                 .iter()
                 .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
                 .collect(),
+            incomplete: BTreeMap::new(),
             setting,
         }
     }
@@ -129,6 +132,20 @@ impl Servers {
         for Held { what, count, most } in held.iter().filter(|held| held.count > held.most) {
             let what = || format!("{count} {what}, at most {most}");
             self.oracle.blame(Some(seat), Law::Bounds, what);
+        }
+    }
+
+    /// Notes when somebody who asked for the rest of a turn gets some of it.
+    fn note_parts(&mut self, from: usize, to: usize, message: &Message) {
+        match message {
+            Message::Want(want) if want.have != 0 => {
+                self.incomplete.insert((from, to), want.header);
+            }
+            Message::Part(part) if self.incomplete.get(&(to, from)) == Some(&part.header) => {
+                self.incomplete.remove(&(to, from));
+                self.fired.note(Class::LostPart);
+            }
+            _ => {}
         }
     }
 
@@ -225,6 +242,7 @@ impl Cluster for Servers {
             self.fired.note(Class::Twin);
         }
         let Some(villain) = self.villains.get_mut(&from) else {
+            self.note_parts(from, to, frame);
             return vec![frame.clone()];
         };
         let frames = villain.twist(&*self.setting, to, frame);
@@ -234,6 +252,7 @@ impl Cluster for Servers {
         if self.oracle.is_honest(to) {
             self.oracle.saw_lies(self.setting.name(from), &frames);
         }
+        frames.iter().for_each(|frame| self.note_parts(from, to, frame));
         frames
     }
 

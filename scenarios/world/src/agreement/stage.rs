@@ -11,6 +11,7 @@ use metatopia_store::recover;
 use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 
 use super::ambush::Ambush;
+use super::filler;
 use super::ledger::{LedgerState, led_by};
 use super::outcome::Outcome;
 use super::scenario::Scenario;
@@ -51,7 +52,9 @@ impl Stage {
             let at = Duration::from_nanos(nanos / count.max(1) * number);
             let player = number % PLAYERS;
             let look = Look { color: number as u32, ..Look::default() };
-            let act = self.setting.act(player, number + 1, Height(1_000), Act::SetLook(look));
+            let long = self.scenario.long_acts.then(|| filler::act(Lane(number + 1)));
+            let act = long.unwrap_or(Act::SetLook(look));
+            let act = self.setting.act(player, number + 1, Height(1_000), act);
             let seat = dice.index(self.scenario.founders);
             self.world.request(at, seat, act.clone());
             // A client that heard nothing asks another server with the same bytes.

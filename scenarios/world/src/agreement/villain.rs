@@ -25,6 +25,8 @@ pub enum Deed {
     WithholdAll,
     /// Gives the turn to one server only.
     WithholdAllButOne,
+    /// Gives one server in three its turns, and the others every second part, if there are several.
+    WithholdSomeParts,
     /// Proposes two good turns, to different servers, and votes for each where it sent it.
     TwoTurns,
     /// Sends parts that do not add up to the turn.
@@ -52,7 +54,7 @@ pub enum Deed {
 }
 
 impl Deed {
-    /// All of them.
+    /// All of them but [`Self::WithholdSomeParts`], which takes turns of several parts.
     pub const ALL: [Self; 14] = [
         Self::WithholdAll,
         Self::WithholdAllButOne,
@@ -74,7 +76,10 @@ impl Deed {
     #[must_use]
     pub const fn class(self) -> Class {
         match self {
-            Self::WithholdAll | Self::WithholdAllButOne | Self::CorruptParts => Class::Withholder,
+            Self::WithholdAll
+            | Self::WithholdAllButOne
+            | Self::WithholdSomeParts
+            | Self::CorruptParts => Class::Withholder,
             Self::TwoTurns | Self::TwoVotes => Class::Equivocator,
             Self::VoidTurns => Class::VoidTurns,
             Self::OverclaimRound | Self::WrongTime => Class::TimeLiar,
@@ -196,6 +201,7 @@ impl Villain {
                 let lucky = (self.seat + 1) % ground.founders();
                 if to == lucky { honest } else { vec![] }
             }
+            Deed::WithholdSomeParts if keeps_back(message, to) => vec![],
             Deed::CorruptParts => vec![corrupt(message)],
             Deed::VoidTurns
             | Deed::OverclaimRound
@@ -217,7 +223,7 @@ impl Villain {
                 1 => honest,
                 _ => [honest, self.other_vote(ground, message)].concat(),
             },
-            Deed::WithholdAll | Deed::WithholdAllButOne => honest,
+            Deed::WithholdAll | Deed::WithholdAllButOne | Deed::WithholdSomeParts => honest,
         }
     }
 
@@ -277,6 +283,12 @@ impl Villain {
             _ => vec![message.clone()],
         }
     }
+}
+
+/// Is this a part that the server in seat `to` does not get?
+fn keeps_back(message: &Message, to: usize) -> bool {
+    let Message::Part(part) = message else { return false };
+    part.total > 1 && !to.is_multiple_of(3) && (usize::from(part.index) + to).is_multiple_of(2)
 }
 
 const fn carries_turn(message: &Message) -> bool {

@@ -61,7 +61,8 @@ fn mistake(arguments: &Arguments, level: Level) -> Option<String> {
         return Some(format!("faults would stop at {until:?}, before they begin at {from:?}"));
     }
     let foreign = without.iter().find(|class| !level.classes().any(|drawn| drawn == **class))?;
-    Some(format!("{} happens in other worlds only: see --whole", foreign.name()))
+    let other = if level == Level::Agreement { ": see --whole" } else { ", without --whole" };
+    Some(format!("{} happens in other worlds only{other}", foreign.name()))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Exit {

@@ -1,5 +1,6 @@
 //! Servers that lie, and twins that make one lie.
 
+use metatopia_world::Class;
 use metatopia_world::agreement::stories::{lies, story};
 use metatopia_world::agreement::{Deed, Scheme};
 
@@ -11,6 +12,17 @@ fn no_single_liar_forks_or_stops_a_world() {
     assert_eq!(lies().len(), Deed::ALL.len());
     for lie in lies() {
         lie.check(SEEDS);
+    }
+}
+
+#[test]
+fn turns_of_which_a_liar_keeps_some_parts_back_are_had_from_others() {
+    for seed in 0..SEEDS {
+        let outcome = (story("withholds some parts").play)(seed.into());
+
+        outcome.assert_sound();
+        assert!(outcome.fired.times(Class::Withholder) > 0, "seed {seed}: {:?}", outcome.fired);
+        assert!(outcome.acts >= 50, "seed {seed}: {} acts", outcome.acts);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use metatopia_world::Class;
 use metatopia_world::agreement::percentile;
 use metatopia_world::agreement::stories::story;
 
@@ -16,6 +17,17 @@ fn a_calm_world_agrees() {
 #[test]
 fn loss_doubles_and_reordering_do_no_harm() {
     story("lossy").check(40);
+}
+
+#[test]
+fn turns_whose_parts_are_lost_come_together_from_what_is_asked_for_again() {
+    let story = story("long turns");
+    for seed in 0..10 {
+        let outcome = (story.play)(seed.into());
+
+        outcome.assert_sound();
+        assert!(outcome.fired.times(Class::LostPart) > 0, "seed {seed}: {:?}", outcome.fired);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
 use super::crashes::after_votes;
-use super::weather::lossy;
+use super::weather::{long_turns, lossy};
 use super::{Ending, Story};
 use crate::agreement::server::Start;
 use crate::agreement::{Deed, Flaw, Outcome, Scenario, Scheme, Seed, Unlogged};
@@ -93,6 +93,16 @@ pub(super) const STORIES: &[Story] = &[
         play: |seed| {
             let controls = Controls { no_index: true, ..Controls::default() };
             broken("without a fuse", seed, controls)
+        },
+    },
+    Story {
+        name: "parts dropped",
+        sentence: "Long turns, and who asks for the rest of one throws away what it has.",
+        ending: Ending::Found(&[Law::Stuck], 1),
+        play: |seed| {
+            let mut scenario = long_turns("parts dropped", seed);
+            scenario.controls.parts_dropped = true;
+            scenario.play(25, MINUTE)
         },
     },
     Story {

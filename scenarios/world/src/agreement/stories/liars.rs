@@ -54,6 +54,16 @@ pub(super) const STORIES: &[Story] = &[
     lie!("garbage", "One of four turns bits of what it says.", Deed::Garbage),
     lie!("oversize", "One of four says things that are longer than any may be.", Deed::Oversize),
     Story {
+        name: "withholds some parts",
+        sentence: "Turns are long, and one of four keeps some parts of its own from some servers.",
+        ending: Ending::Sound,
+        play: |seed| {
+            let mut scenario = lie("withholds some parts", seed, Deed::WithholdSomeParts);
+            scenario.long_acts = true;
+            scenario.play(40, MINUTE)
+        },
+    },
+    Story {
         name: "unequal power",
         sentence: "Five servers with 5, 4, 3, 2 and 1 votes, of which the one with 4 lies.",
         ending: Ending::Sound,

@@ -35,6 +35,12 @@ pub(super) const STORIES: &[Story] = &[
         play: |seed| Scenario::new("lossy", seed).under(lossy()).play(40, MINUTE),
     },
     Story {
+        name: "long turns",
+        sentence: "Turns come in two parts and more, and a third of all frames is lost.",
+        ending: Ending::Sound,
+        play: |seed| long_turns("long turns", seed).play(25, MINUTE),
+    },
+    Story {
         name: "weather",
         sentence: "Loss, delay, odd clocks, failing disks and slow servers, drawn from the seed.",
         ending: Ending::Sound,
@@ -92,6 +98,14 @@ pub(super) fn lossy() -> Conditions {
         ..Links::steady(20)
     };
     Conditions { links, ..Conditions::calm(20) }
+}
+
+/// All acts are long, and every part is lost as easily as any other frame.
+pub(super) fn long_turns(name: &'static str, seed: Seed) -> Scenario {
+    let mut scenario = Scenario::new(name, seed).under(lossy());
+    scenario.conditions.links.loss_ppm = 330_000;
+    (scenario.turn_length, scenario.long_acts) = (50, true);
+    scenario
 }
 
 fn weather(seed: Seed) -> Outcome {

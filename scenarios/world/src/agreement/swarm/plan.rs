@@ -64,6 +64,11 @@ impl Plan {
 }
 
 impl Draft {
+    /// Where turns are long, half of those who withhold keep back some parts.
+    fn keeps_some_parts_back(&self) -> bool {
+        self.dice(Class::LostPart).is_some_and(|mut dice| dice.below(2) == 0)
+    }
+
     /// Who lies, who joins and who leaves. Returns how many seats there are.
     fn people(&mut self, scenario: &mut Scenario) -> usize {
         let mut seats = self.founders;
@@ -81,7 +86,10 @@ impl Draft {
             }
             let deeds: Vec<Deed> =
                 Deed::ALL.iter().copied().filter(|deed| deed.class() == *class).collect();
-            scenario.liars.push((liar, dice.pick(&deeds)));
+            let deed = dice.pick(&deeds);
+            let some = *class == Class::Withholder && self.keeps_some_parts_back();
+            let deed = if some { Deed::WithholdSomeParts } else { deed };
+            scenario.liars.push((liar, deed));
             scenario.no_demotion |= dice.below(3) == 0;
         }
         let founders = self.founders;

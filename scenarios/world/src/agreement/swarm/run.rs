@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
-use metatopia_types::{Act, Contact, Height, Look, SignedEnvelope};
+use metatopia_types::{Act, Contact, Height, Lane, Look, SignedEnvelope};
 
 use super::plan::Plan;
 use super::{Played, Swarm, calm};
-use crate::agreement::{Server, Servers, Stage};
+use crate::agreement::{Server, Servers, Stage, filler};
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
@@ -24,11 +24,16 @@ const COMPARE_EVERY: u64 = 400;
 /// Players that submit acts.
 const PLAYERS: u64 = 3;
 
+/// One in so many acts is long, where some are: one in some six seconds.
+const LONG_EVERY: u64 = 24;
+
 /// A plan while it is played.
 pub(super) struct Run {
     pub(super) plan: Plan,
     pub(super) stage: Stage,
     dice: Dice,
+    /// Says which acts are long, if some are.
+    long: Option<Dice>,
     acts: u64,
     changes: Vec<Change>,
     /// Who starts from what others prove, as soon as somebody can prove something: with its old
@@ -44,8 +49,10 @@ impl Run {
         let plan = swarm.plan();
         let mut stage = plan.scenario.stage();
         plan.storm().announce(&mut stage.world);
+        let has_long = plan.classes.contains(&Class::LostPart);
         Self {
             dice: Dice::new(swarm.seed.number, "workload"),
+            long: has_long.then(|| Dice::new(swarm.seed.number, "long acts")),
             plan,
             stage,
             acts: 0,
@@ -94,7 +101,9 @@ impl Run {
     pub(super) fn next_act(&mut self) -> SignedEnvelope {
         self.acts += 1;
         let color = u32::try_from(self.acts).unwrap_or(u32::MAX);
-        let act = Act::SetLook(Look { color, ..Look::default() });
+        let is_long = self.long.as_mut().is_some_and(|dice| dice.below(LONG_EVERY) == 0);
+        let long = is_long.then(|| filler::act(Lane(self.acts)));
+        let act = long.unwrap_or(Act::SetLook(Look { color, ..Look::default() }));
         let last_valid = Height(self.stage.top() + 900);
         self.stage.setting().act(self.acts % PLAYERS, self.acts, last_valid, act)
     }
