@@ -10,6 +10,7 @@ use metatopia_types::Digest;
 use crate::agreement::{self, Seed};
 use crate::calm::Recovery;
 use crate::class::{Class, Fired, Level};
+use crate::fall::{self, Fall};
 use crate::replica;
 
 /// Times are not narrowed down further than this.
@@ -110,6 +111,25 @@ impl Tale {
         self.heights.iter().flatten().copied().max().unwrap_or(0)
     }
 
+    /// Of a world that fell over nothing else is known.
+    fn of_fall(fall: Fall) -> Self {
+        let Fall { why, history } = fall;
+        Self {
+            breaches: vec![Breach { law: fall::LAW, what: why }],
+            fired: Fired::default(),
+            recovery: None,
+            decided: BTreeMap::new(),
+            heights: Vec::new(),
+            crashes: 0,
+            acts: 0,
+            took: Duration::ZERO,
+            events: 0,
+            halts: Vec::new(),
+            history,
+            digest: Digest::ZERO,
+        }
+    }
+
     fn of_agreement(played: agreement::Played) -> Self {
         let agreement::Played { outcome, recovery } = played;
         let mut decided = BTreeMap::new();
@@ -152,10 +172,11 @@ impl Level {
     /// Plays a course. It ends with the first law that is broken, or with its time.
     #[must_use]
     pub fn play(self, course: &Course) -> Tale {
-        match self {
+        let play = || match self {
             Self::Agreement => Tale::of_agreement(agreement::Swarm::from(course).play()),
             Self::Whole => replica::play(course),
-        }
+        };
+        fall::survive(play).unwrap_or_else(Tale::of_fall)
     }
 }
 
@@ -207,4 +228,25 @@ pub fn shrink(
         }
     }
     smallest
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Course, Level, fall};
+
+    #[test]
+    fn a_world_that_falls_over_has_broken_a_law() {
+        // No moment is so late: drawing its plan panics.
+        let endless = Course::new(7.into(), Duration::MAX);
+
+        for level in [Level::Agreement, Level::Whole] {
+            let tale = level.play(&endless);
+
+            let [breach] = &tale.breaches[..] else { panic!("{:?}", tale.breaches) };
+            assert_eq!(breach.law, fall::LAW);
+            assert!(breach.what.contains("overflow"), "{}", breach.what);
+        }
+    }
 }

@@ -38,6 +38,7 @@ mod conditions;
 mod course;
 mod crash;
 mod damage;
+mod fall;
 mod lent;
 mod life;
 mod machine;
@@ -60,6 +61,7 @@ pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, 
 pub use conditions::Conditions;
 pub use course::{Breach, Course, Tale, shrink};
 pub use crash::{CrashPoint, Point, Steps, Tail};
+pub use fall::{Fall, survive};
 pub use lent::{Change, LentDisk};
 pub use machine::{Effect, FileChange, Input, Machine, Mark, To};
 pub use network::{Links, Network};

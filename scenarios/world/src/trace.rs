@@ -1,9 +1,12 @@
 //! The history of a run: always as a digest, and as text when somebody wants to read it.
 
 use std::collections::VecDeque;
+use std::thread;
 use std::time::Duration;
 
 use metatopia_types::Digest;
+
+use crate::fall;
 
 /// Lines a written trace keeps: enough for a second of a small cluster.
 const LINES_MAX: usize = 4_000;
@@ -60,5 +63,15 @@ impl Trace {
     /// The last lines of a written trace.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().flatten().map(String::as_str)
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        if let Some(lines) = self.lines.take()
+            && thread::panicking()
+        {
+            fall::keep(lines.into_iter());
+        }
     }
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use metatopia_world::agreement::bugs::{self, BUGS, Bug, Site};
 use metatopia_world::agreement::stories::Ending;
+use metatopia_world::survive;
 use serde::Serialize;
 
 use super::Exit;
@@ -37,6 +38,9 @@ struct Found {
     clean_violations: u64,
     /// The first world, by its panic instead of by a law.
     panicked: bool,
+    /// Which world fell over with the bug, or without it, and why; nothing after it was played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fell: Option<String>,
 }
 
 /// The last line of `bugbank --json`.
@@ -59,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         BUGS.iter().for_each(|bug| eprintln!("  {}", bug.name));
         return Exit::Usage;
     }
-    let canary = canary_fails();
+    let canary = survive(canary_fails).unwrap_or(false);
     let mut progress = Progress::new();
     let mut all: Vec<(u64, Found)> = Vec::new();
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
@@ -100,22 +104,45 @@ fn canary_fails() -> bool {
 }
 
 fn look_for(bug: &Bug, budget: u64) -> Found {
-    let first = bug.find(budget);
-    let seeds = first.map_or(budget, |first| first + 1);
-    let clean = |seed: u64| u64::try_from(bug.play_clean(seed.into()).faults.len()).unwrap_or(1);
-    // What was not found needs no proof that it is the bug that was found.
-    let clean_violations = first.map_or(0, |first| (0..=first).map(clean).sum());
-    let panics = |why: &String| why.starts_with("panicked");
-    let panicked =
-        first.is_some_and(|first| bug.play(first.into()).halts.iter().any(|(_, why)| panics(why)));
     let site = match bug.site() {
         Site::Agreement => "agreement",
         Site::Log => "log",
         Site::Sim => "sim",
         Site::Replica => "replica",
     };
-    let (bug, law, found) = (bug.name, bug.law.name(), first.is_some());
-    Found { bug, law, found, seeds, site, clean_violations, panicked }
+    let mut found = Found {
+        bug: bug.name,
+        law: bug.law.name(),
+        found: false,
+        seeds: 0,
+        site,
+        clean_violations: 0,
+        panicked: false,
+        fell: None,
+    };
+    found.fell = play_until_found(bug, budget, &mut found).err();
+    found
+}
+
+/// Plays worlds until one breaks the law, then the same ones without the bug: what was not found needs
+/// no proof that it is the bug that was found.
+fn play_until_found(bug: &Bug, budget: u64, found: &mut Found) -> Result<(), String> {
+    let fell =
+        |seed: u64, which: &str, why: String| format!("{}, seed {seed}{which}: {why}", bug.name);
+    while !found.found && found.seeds < budget {
+        let seed = found.seeds;
+        found.seeds += 1;
+        let verdict = survive(|| bug.play(seed.into())).map_err(|fall| fell(seed, "", fall.why))?;
+        found.found = verdict.shows(bug.law);
+        let panics = |(_, why): &(usize, String)| why.starts_with("panicked");
+        found.panicked = found.found && verdict.halts.iter().any(panics);
+    }
+    for seed in (0..found.seeds).filter(|_| found.found) {
+        let verdict = survive(|| bug.play_clean(seed.into()))
+            .map_err(|fall| fell(seed, ", without the bug", fall.why))?;
+        found.clean_violations += u64::try_from(verdict.faults.len()).unwrap_or(1);
+    }
+    Ok(())
 }
 
 fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
@@ -131,7 +158,10 @@ fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
     };
     let line = |value: serde_json::Result<String>| value.expect("numbers and names are JSON");
     for found in all {
-        let Found { bug, law, seeds, .. } = found;
+        let Found { bug, law, seeds, fell, .. } = found;
+        if let Some(fell) = fell {
+            eprintln!("{fell}");
+        }
         if json {
             println!("{}", line(serde_json::to_string(found)));
         } else if found.found {
@@ -150,7 +180,7 @@ fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
              {clean_violations} laws broken without them; {eye}"
         );
     }
-    let by_law = all.iter().all(|found| !found.panicked);
+    let by_law = all.iter().all(|found| !found.panicked && found.fell.is_none());
     let sound = found == bugs && canary && clean_violations == 0 && by_law;
     if sound { Exit::Sound } else { Exit::Broken }
 }

@@ -101,3 +101,26 @@ impl Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use metatopia_world::survive;
+
+    use super::play;
+
+    /// A panic outside of the servers took a thread with it, and in the end the whole campaign.
+    #[test]
+    fn a_world_that_falls_over_is_seen_and_so_are_all_others() {
+        let world = |number: u64| survive(|| assert_ne!(number, 3, "a world fell over"));
+        let mut seen = BTreeMap::new();
+
+        play(2, 0..10, world, |number, played| {
+            seen.insert(number, played.is_ok());
+            true
+        });
+
+        assert_eq!(seen, (0..10).map(|number| (number, number != 3)).collect());
+    }
+}

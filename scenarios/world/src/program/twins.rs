@@ -3,6 +3,7 @@
 use clap::Args;
 use metatopia_world::agreement::Schedule;
 use metatopia_world::agreement::stories::story;
+use metatopia_world::survive;
 use serde::Serialize;
 
 use super::Exit;
@@ -39,16 +40,22 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     campaign::play(
         jobs,
         0..arguments.schedules,
-        |number| (twins.play)(number.into()),
-        |number, outcome| {
+        |number| survive(|| (twins.play)(number.into())),
+        |number, played| {
             summary.schedules += 1;
-            summary.turns += outcome.height();
-            summary.evidence += outcome.evidence.values().sum::<u64>();
-            let sound = outcome.faults.is_empty();
-            if !sound {
+            let broken = match played {
+                Ok(outcome) => {
+                    summary.turns += outcome.height();
+                    summary.evidence += outcome.evidence.values().sum::<u64>();
+                    (!outcome.faults.is_empty()).then(|| outcome.report())
+                }
+                Err(fall) => Some(fall.why),
+            };
+            let sound = broken.is_none();
+            if let Some(report) = broken {
                 summary.violations += 1;
                 if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
-                    first = Some((number, outcome.report()));
+                    first = Some((number, report));
                 }
             }
             progress.tell(|| format!("{} of {} schedules", summary.schedules, arguments.schedules));
