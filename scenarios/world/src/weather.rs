@@ -109,9 +109,15 @@ impl Draft {
         self.clocks_and_machines();
     }
 
-    /// Leaves only what is to happen in this span, in order.
+    /// Leaves only what is to happen in this span, in order. A pause and a clog end with it: nobody
+    /// could end them in the calm.
     pub(crate) fn narrow(&mut self, from: Duration, until: Duration) {
         self.orders.retain(|(at, _)| (from..until).contains(at));
+        for (at, order) in &mut self.orders {
+            if let Order::Pause(_, span) | Order::Clog(_, _, span) = order {
+                *span = (*span).min(until - *at);
+            }
+        }
         self.orders.sort_by_key(|(at, _)| *at);
         self.moments.retain(|(at, _)| (from..until).contains(at));
         self.moments.sort_by_key(|(at, _)| *at);

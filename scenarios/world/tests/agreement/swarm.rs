@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use metatopia_world::agreement::{Moment, Swarm};
-use metatopia_world::{Class, Level};
+use metatopia_world::{Class, Level, Order};
 
 const SPAN: Duration = Duration::from_secs(60);
 
@@ -75,6 +75,32 @@ fn faults_that_begin_late_and_stop_early_are_among_all_faults() {
         assert_eq!(part.scenario.orders.len(), orders.count(), "seed {seed}");
         assert_eq!((part.calm_from, part.end), (until, SPAN));
     }
+}
+
+/// A server that slept on for seconds after the faults was blamed for being behind, and whoever made
+/// a world smaller could end with that in place of what was found.
+#[test]
+fn nothing_that_lasts_outlives_faults_that_stop_early() {
+    let ends = |(at, order): &(Duration, Order)| match order {
+        Order::Pause(_, span) | Order::Clog(_, _, span) => Some((*at, *at + *span)),
+        _ => None,
+    };
+    let mut cut_short = 0;
+    for seed in 0..200 {
+        let all = whole(seed, 60).plan();
+        for (at, end) in all.scenario.orders.iter().filter_map(ends) {
+            let until = at + Duration::from_millis(100);
+            let part = Swarm { until: Some(until), ..whole(seed, 60) }.plan();
+            let mut left = part.scenario.orders.iter().filter_map(ends);
+            assert!(left.all(|(_, end)| end <= until), "seed {seed}, until {until:?}");
+            cut_short += u64::from(end > until);
+        }
+    }
+    assert!(cut_short > 200, "{cut_short}");
+    // With four servers and a liar among them the others could not do without the one that slept.
+    let until = Some(Duration::from_millis(7_606));
+    let played = Swarm { until, ..whole(141, 20) }.play();
+    assert!(played.is_sound(), "{:#?}", played.outcome.faults);
 }
 
 #[test]
