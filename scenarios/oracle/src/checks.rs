@@ -9,7 +9,7 @@ use metatopia_types::{
 use crate::disk::Disk;
 use crate::journal::Entry;
 use crate::law::Law;
-use crate::oracle::{AHEAD_MS, Forbidden, Oracle};
+use crate::oracle::{Forbidden, Oracle};
 use crate::words::Slot;
 
 impl Oracle {
@@ -153,8 +153,8 @@ impl Oracle {
         let Some(Forbidden { why, ahead }) = self.void.get(&turn).copied() else {
             return;
         };
-        let wall = self.walls.get(&seat).copied().unwrap_or_default();
-        if ahead.is_none_or(|time| time > wall.plus(AHEAD_MS)) {
+        let excused = ahead.is_some_and(|time| self.may_find_fresh(seat, height, time));
+        if !excused {
             self.blame(Some(seat), Law::VoidTurn, || format!("{turn:?} at {height}: {why}"));
         }
     }
@@ -239,7 +239,7 @@ impl Oracle {
         if !self.history.extend(turn) {
             return;
         }
-        let latest = self.latest_time();
+        let latest = self.latest_time(height);
         if let Some(what) = self.history.time_is_wrong(height, self.founding.turn_length, latest) {
             self.blame(Some(seat), Law::Time, || format!("{height}: {what}"));
         }

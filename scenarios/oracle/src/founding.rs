@@ -43,12 +43,4 @@ impl Founding {
     pub(crate) fn is_alone(&self, seat: usize) -> bool {
         self.names.iter().filter(|name| **name == self.names[seat]).count() == 1
     }
-
-    /// How many honest servers there are at least among those that first vote for a turn, if so
-    /// many founders lie.
-    pub(crate) fn witnesses(&self, liars: usize) -> usize {
-        let equal = self.powers.windows(2).all(|pair| pair[0] == pair[1]);
-        let quorum = self.powers.len() * 2 / 3 + 1;
-        if equal { quorum.saturating_sub(liars).max(1) } else { 1 }
-    }
 }

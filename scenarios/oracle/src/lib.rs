@@ -56,6 +56,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod clocks;
 mod disk;
 mod electorate;
 mod founding;

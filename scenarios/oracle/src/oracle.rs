@@ -7,6 +7,7 @@ use std::time::Duration;
 use metatopia_consensus::{Decision, Message};
 use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, Root};
 
+use crate::clocks::Clocks;
 use crate::disk::{Append, Disk};
 use crate::electorate::Electorate;
 use crate::founding::Founding;
@@ -26,9 +27,6 @@ const LIES_SHOWN: u64 = 100;
 /// The same for what honest servers read, of heights that they had not decided, from a server that
 /// runs twice: fewer are enough, for nothing of it was lost on the way.
 const CONTRADICTIONS_HEARD: u64 = 3;
-
-/// How far ahead of a clock a turn may be that its server votes for, in milliseconds.
-pub(crate) const AHEAD_MS: u64 = 500;
 
 /// The decisions in the logs of some seats.
 pub type Logs = BTreeMap<usize, BTreeMap<Height, Arc<Decision>>>;
@@ -61,10 +59,7 @@ pub struct Oracle {
     pub(crate) checked: BTreeSet<(usize, HeaderId)>,
     /// Turns that a liar made, and that nobody honest may vote for.
     pub(crate) void: BTreeMap<HeaderId, Forbidden>,
-    /// The latest that each honest wall clock ever showed.
-    pub(crate) walls: BTreeMap<usize, Millis>,
-    /// So many honest servers at least take part in the first quorum for a turn.
-    witnesses: usize,
+    pub(crate) clocks: Clocks,
     /// Seats whose disks take nothing, so that they vote for nothing.
     pub(crate) muted: BTreeSet<usize>,
     evidence: BTreeMap<PublicKey, u64>,
@@ -80,7 +75,7 @@ impl Oracle {
     /// An oracle for a sim; the seats in `liars` may do what they want.
     #[must_use]
     pub fn new(founding: Founding, liars: &[usize]) -> Self {
-        let (seats, founders) = (founding.names.len(), founding.powers.len());
+        let seats = founding.names.len();
         let mut history = History::new(seats);
         for seat in 0..seats {
             history.note_root(seat, Height(0), founding.root);
@@ -88,7 +83,6 @@ impl Oracle {
         // Two seats with one name are one liar.
         let honest: Vec<bool> =
             (0..seats).map(|seat| !liars.contains(&seat) && founding.is_alone(seat)).collect();
-        let lying = honest.iter().take(founders).filter(|honest| !**honest).count();
         let members = founding.names.iter().copied().zip(founding.powers.iter().copied());
         Self {
             honest,
@@ -102,8 +96,7 @@ impl Oracle {
             carried_out: BTreeMap::new(),
             checked: BTreeSet::new(),
             void: BTreeMap::new(),
-            walls: BTreeMap::new(),
-            witnesses: founding.witnesses(lying),
+            clocks: Clocks::default(),
             muted: BTreeSet::new(),
             evidence: BTreeMap::new(),
             shown: BTreeMap::new(),
@@ -153,23 +146,6 @@ impl Oracle {
             let fault = Fault { at: self.now, seat, law, what: what() };
             self.faults.push(fault);
         }
-    }
-
-    /// Time goes on; these are the wall clocks.
-    pub fn watch_clocks(&mut self, at: Duration, wall: impl Fn(usize) -> Millis) {
-        self.now = at;
-        for seat in (0..self.honest.len()).filter(|seat| self.honest[*seat]) {
-            let latest = self.walls.entry(seat).or_default();
-            *latest = wall(seat).max(*latest);
-        }
-    }
-
-    /// The latest time that a turn may state: so many clocks must have been near it.
-    pub(crate) fn latest_time(&self) -> Millis {
-        let mut walls: Vec<Millis> = self.walls.values().copied().collect();
-        walls.sort();
-        let nearest = walls.iter().rev().nth(self.witnesses - 1).or(walls.first());
-        nearest.copied().unwrap_or_default().plus(AHEAD_MS)
     }
 
     /// A server is about to append to its log.

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Decision, Record};
+use metatopia_consensus::{Decision, Message, Record};
 use metatopia_types::{
     Certificate, Digest, Evidence, HeaderId, Height, Millis, Root, Round, Sign as _, Turn, Vote,
     VoteKind,
 };
 
-use super::{Law, Oracle};
+use super::{Forbidden, Law, Oracle};
 use crate::disk::{Append, Disk};
 use crate::samples::{SIM, founding, key, turn};
 
@@ -152,4 +152,50 @@ fn a_log_may_begin_late_if_it_held_what_came_before_or_its_server_took_a_state()
     assert_eq!(closed(&[&first, &second], 0), []);
     assert_eq!(closed(&[&second], 1), []);
     assert_eq!(closed(&[&second], 0), [Law::Lost], "nobody knows what became of the first turn");
+}
+
+/// A clock that had been an hour ahead once allowed its server everything up to that hour, for good.
+#[test]
+fn a_clock_that_was_wrong_and_is_right_again_allows_nothing_any_more() {
+    const HOUR: u64 = 3_600_000;
+    let faults = |jumps_at: u64, jumpers: &[usize], decided_by: &[u8]| {
+        let mut oracle = Oracle::new(founding(), &[3]);
+        let mut previous = HeaderId::default();
+        for height in 1..=12 {
+            let wall = |seat: usize| {
+                let ahead = height == jumps_at && jumpers.contains(&seat);
+                Millis(height * 50 + if ahead { HOUR } else { 0 })
+            };
+            oracle.watch_clocks(Duration::ZERO, wall);
+            let late = height == 12;
+            let turn = turn(height, height * 50 + if late { HOUR / 2 } else { 0 }, previous);
+            previous = turn.id();
+            if late {
+                let (why, ahead) = ("half an hour ahead", Some(turn.header.time));
+                oracle.forbid(turn.id(), Forbidden { why, ahead });
+                let (kind, height, header) = (VoteKind::Prevote, Height(12), Some(turn.id()));
+                let voter = key(0).public();
+                let vote = Vote { kind, height, round: Round(0), header, voter };
+                oracle.saw_message(0, &Message::Vote(vote.sign(SIM, &key(0))), &Blank);
+            }
+            if !late || !decided_by.is_empty() {
+                decide(&mut oracle, 0, &turn, &[0, 1, 2]);
+            }
+        }
+        // Nothing is durable on this disk.
+        let mut laws = broken(&oracle);
+        laws.retain(|law| !matches!(law, Law::NotDurable | Law::UnseenTurn));
+        laws
+    };
+    let everybody = &[0, 1, 2];
+
+    assert_eq!(faults(2, &[0], &[]), [Law::VoidTurn], "ten turns ago");
+    assert_eq!(faults(12, &[0], &[]), [], "it cannot know better");
+    assert_eq!(faults(12, &[1], &[]), [Law::VoidTurn], "one clock and a liar are no quorum");
+    assert_eq!(faults(12, &[1, 2], &[]), [], "a quorum says that it was fresh");
+    assert_eq!(faults(12, &[0, 1], everybody), []);
+    assert_eq!(faults(12, &[0], everybody), [Law::Time]);
+    assert_eq!(faults(2, &[0, 1], everybody), [Law::VoidTurn, Law::Time]);
+    assert_eq!(faults(10, &[0, 1], everybody), [Law::VoidTurn, Law::Time]);
+    assert_eq!(faults(11, &[0, 1], everybody), [], "it may have been judged then");
 }
