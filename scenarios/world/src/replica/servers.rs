@@ -167,8 +167,13 @@ impl Servers {
         }
     }
 
-    fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
+    /// A server does something: which time is it, and what does it hold? That is not bound to turns:
+    /// it may hold the most while none is decided.
+    fn look_at(&mut self, scene: &Scene<'_, Self>) {
         self.oracle.laws.watch_clocks(scene.at, |seat| scene.wall(seat));
+        if let Some(server) = scene.server {
+            self.oracle.check_bounds(scene.seat, server);
+        }
     }
 
     /// Whether this server is held to the rules.
@@ -326,7 +331,7 @@ impl Cluster for Servers {
     }
 
     fn leaves(&mut self, scene: &mut Scene<'_, Self>, to: usize, frame: &Frame) -> Vec<Frame> {
-        self.watch_clocks(scene);
+        self.look_at(scene);
         if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
             self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
         }
@@ -363,7 +368,7 @@ impl Cluster for Servers {
 
     fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
         let seat = scene.seat;
-        self.watch_clocks(scene);
+        self.look_at(scene);
         match report {
             Report::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
             Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
@@ -374,9 +379,6 @@ impl Cluster for Servers {
                     }
                 }
                 self.oracle.saw_applied(scene.at, seat, &applied);
-                if let Some(server) = scene.server {
-                    self.oracle.check_bounds(seat, server);
-                }
             }
             Report::Answer { token, answer } => {
                 self.answers.insert(token, *answer);
@@ -426,7 +428,7 @@ impl Cluster for Servers {
     }
 
     fn wrote(&mut self, scene: &mut Scene<'_, Self>, change: &Change) {
-        self.watch_clocks(scene);
+        self.look_at(scene);
         let (seat, honest) = (scene.seat, self.is_honest(scene.seat));
         if let Some(append) = appended(change, AGREEMENT) {
             if honest {
@@ -452,6 +454,7 @@ impl Cluster for Servers {
     }
 
     fn died(&mut self, scene: &mut Scene<'_, Self>) {
+        self.look_at(scene);
         self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
     }

@@ -12,7 +12,9 @@ use metatopia_types::{
 
 use super::{Law, Log, Oracle};
 use crate::agreement::Scheme;
-use crate::replica::Setting;
+use crate::cluster::Order;
+use crate::conditions::Conditions;
+use crate::replica::{Setting, Stage, Stranger};
 
 fn setting() -> Setting {
     Setting::plaza(Scheme::StandIn, 1)
@@ -165,4 +167,27 @@ fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
 
     assert_eq!(broken(&oracle), [Law::Replay]);
     assert!(past.places.is_empty());
+}
+
+/// While two were apart from two no turn was applied, and nobody looked at what clients did to them.
+#[test]
+fn what_servers_hold_is_looked_at_while_turns_stand_still() {
+    let mut stage = Stage::new(setting(), Conditions::calm(20));
+    stage.world.plan(Duration::from_secs(1), Order::Split(vec![0, 1]));
+    stage.run_until(Duration::from_secs(2));
+    let height = stage.top();
+    stage.world.cluster.oracle.sessions_max = 3;
+    let strangers: Vec<usize> = (0..4).map(|_| stage.meet(0, Stranger::default())).collect();
+    stage.run_for(Duration::from_millis(500));
+    for (number, stranger) in (1..).zip(strangers) {
+        let key = stage.setting().player(number);
+        stage.introduce(stranger, &*key);
+    }
+
+    stage.run_until(Duration::from_secs(3));
+
+    assert_eq!(stage.top(), height, "a turn was applied");
+    let fault = stage.world.cluster.oracle.faults().first().expect("four are too many");
+    assert_eq!((fault.seat, fault.law), (Some(0), Law::Bounds), "{fault}");
+    assert_eq!(fault.what, "4 sessions, at most 3");
 }
