@@ -1,6 +1,7 @@
 //! A world of four servers, one in each seat.
 
 use std::{
+    cell::Cell,
     fs, io,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
@@ -226,9 +227,19 @@ impl<'a> Servers<'a> {
         })
     }
 
-    /// The height of a server; 0 if it does not answer.
-    pub(crate) fn height(&self, number: usize) -> u64 {
-        self.standing(number).map_or(0, |standing| standing.height)
+    /// The height of a server, once it answers.
+    pub(crate) fn height(&self, number: usize) -> Told<u64> {
+        let height = Cell::new(0);
+        self.until(number, "says its height", |now| {
+            height.set(now.height);
+            true
+        })?;
+        Ok(height.get())
+    }
+
+    /// The height of the highest of these servers.
+    pub(crate) fn highest(&self, numbers: &[usize]) -> Told<u64> {
+        numbers.iter().try_fold(0, |highest, n| Ok(self.height(*n)?.max(highest)))
     }
 
     /// Looks until it is so, and says how long that took.
@@ -254,7 +265,7 @@ impl<'a> Servers<'a> {
 
     /// Waits for so many more turns on a server, and says how long they took.
     pub(crate) fn turns(&self, number: usize, more: u64) -> Told<Duration> {
-        let from = self.height(number);
+        let from = self.height(number)?;
         self.until(number, &format!("reaches {}", from + more), |now| now.height >= from + more)
     }
 
@@ -267,7 +278,7 @@ impl<'a> Servers<'a> {
     /// Do these servers state one root after one height? Waits until all have a newer one than
     /// the highest has now.
     pub(crate) fn agree(&self, numbers: &[usize]) -> Told<u64> {
-        let highest = numbers.iter().map(|n| self.height(*n)).max().unwrap_or_default();
+        let highest = self.highest(numbers)?;
         for number in numbers {
             let what = format!("follows to {highest}");
             self.until(*number, &what, |standing| standing.root_height >= highest)?;

@@ -56,12 +56,12 @@ pub(super) fn dead_proposer(servers: &mut Servers<'_>, length: Length) -> Outcom
 /// The longest time between two turns, of so many that follow.
 fn longest_gap(servers: &Servers<'_>, witness: usize, turns: u64) -> Told<Duration> {
     let (mut longest, mut at) = (Duration::ZERO, Instant::now());
-    let mut height = servers.height(witness);
+    let mut height = servers.height(witness)?;
     let end = height + turns;
     while height < end {
         let from = height;
         servers.until(witness, "goes on", |now| now.height > from)?;
-        height = servers.height(witness);
+        height = servers.height(witness)?;
         longest = longest.max(at.elapsed());
         at = Instant::now();
     }

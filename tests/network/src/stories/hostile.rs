@@ -32,7 +32,7 @@ pub(super) fn garbage(servers: &mut Servers<'_>, length: Length) -> Outcome {
     let quiet = Bots::play(servers, time)?.fate()?;
     let before = servers.resident(VICTIM)?;
     let bots = Bots::play(servers, time)?;
-    let from = servers.height(1);
+    let from = servers.height(1)?;
     let end = Instant::now() + time;
     let address = servers.lab.seat(VICTIM).address;
     let sent = thread::scope(|scope| {
@@ -47,7 +47,7 @@ pub(super) fn garbage(servers: &mut Servers<'_>, length: Length) -> Outcome {
             .collect();
         strangers.into_iter().map(|stranger| stranger.join().unwrap_or_default()).sum::<u64>()
     });
-    let meanwhile = servers.height(1) - from;
+    let meanwhile = servers.height(1)? - from;
     let growth = servers.resident(VICTIM)?.saturating_sub(before) / (1_024 * 1_024);
     servers.until(VICTIM, "still votes", |now| now.voting)?;
     let mut figures = vec![

@@ -25,10 +25,10 @@ const LEFT_BYTES: usize = 16 * 1_024;
 pub(super) fn paused(servers: &mut Servers<'_>, length: Length) -> Outcome {
     let time = length.seconds(3, 10);
     let bots = Bots::at(servers, &[0, 1, 2], time + Duration::from_secs(3))?;
-    let from = servers.height(0);
+    let from = servers.height(0)?;
     servers.signal(HERE, Signal::SIGSTOP)?;
     thread::sleep(time);
-    let meanwhile = servers.height(0) - from;
+    let meanwhile = servers.height(0)? - from;
     servers.signal(HERE, Signal::SIGCONT)?;
     let back = servers.until(HERE, "catches up", |now| now.height >= from + meanwhile)?;
     let mut figures = vec![
@@ -46,9 +46,9 @@ pub(super) fn disk_full(servers: &mut Servers<'_>, length: Length) -> Outcome {
     let ballast = servers.folder(HERE).join("ballast");
     fill(&ballast)?;
     let noticed = servers.until(HERE, "says that its disk is full", |now| !now.voting)?;
-    let from = servers.height(0);
+    let from = servers.height(0)?;
     thread::sleep(time);
-    let meanwhile = servers.height(0) - from;
+    let meanwhile = servers.height(0)? - from;
     fs::remove_file(&ballast).map_err(told("remove the ballast"))?;
     let back = servers.until(HERE, "votes again", |now| now.voting)?;
     let mut figures = vec![

@@ -23,16 +23,16 @@ pub(super) fn played(servers: &Servers<'_>, bots: Bots) -> Told<Vec<Figure>> {
 }
 
 /// Turns of the first server in a hundred seconds, over this time.
-fn pace(servers: &Servers<'_>, time: Duration) -> u64 {
-    let from = servers.height(0);
+fn pace(servers: &Servers<'_>, time: Duration) -> Told<u64> {
+    let from = servers.height(0)?;
     thread::sleep(time);
-    (servers.height(0) - from) * 100_000 / millis(time).max(1)
+    Ok((servers.height(0)? - from) * 100_000 / millis(time).max(1))
 }
 
 fn under(servers: &Servers<'_>, weather: Weather, time: Duration, least: u64) -> Outcome {
     servers.lab.switch.conditions().everywhere = weather;
     let bots = Bots::play(servers, time)?;
-    let pace = pace(servers, time);
+    let pace = pace(servers, time)?;
     let mut figures = vec![Figure::new("turns in 100 s", pace, "turns", Bound::AtLeast(least))];
     figures.extend(played(servers, bots)?);
     Ok(figures)
@@ -61,9 +61,9 @@ pub(super) fn one_way(servers: &mut Servers<'_>, length: Length) -> Outcome {
     for other in 1..4 {
         servers.lab.switch.conditions().cut((0, other));
     }
-    let from = servers.height(1);
+    let from = servers.height(1)?;
     thread::sleep(time);
-    let meanwhile = servers.height(1) - from;
+    let meanwhile = servers.height(1)? - from;
     servers.lab.switch.conditions().heal();
     let back = servers.until(0, "catches up", |now| now.height >= from + meanwhile)?;
     let mut figures = vec![
@@ -83,9 +83,9 @@ pub(super) fn split(servers: &mut Servers<'_>, length: Length) -> Outcome {
         servers.turns(0, 5)?;
         servers.lab.switch.conditions().split(&[0, 1]);
         thread::sleep(Duration::from_millis(500));
-        let stood = servers.height(0).max(servers.height(2));
+        let stood = servers.highest(&[0, 2])?;
         thread::sleep(time);
-        let still = (0..4).map(|n| servers.height(n)).max().unwrap_or_default();
+        let still = servers.highest(&[0, 1, 2, 3])?;
         if still > stood + AFTERWARDS {
             return Err(format!("two of four servers went from {stood} to {still}"));
         }
