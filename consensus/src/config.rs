@@ -129,4 +129,6 @@ pub struct Controls {
     pub evidence_ignored: bool,
     /// Who asks for the rest of a turn throws away what it has of that.
     pub parts_dropped: bool,
+    /// Who lost its log never signs again.
+    pub stays_silent: bool,
 }

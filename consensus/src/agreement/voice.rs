@@ -80,7 +80,7 @@ impl Agreement {
     }
 
     fn is_past_everything(&self) -> bool {
-        let Some(set) = self.past.set(self.height()) else {
+        let Some(set) = self.past.set(self.height()).filter(|_| !self.controls.stays_silent) else {
             return false;
         };
         let tip = self.past.tip().height;

@@ -12,8 +12,8 @@ use metatopia_consensus::{
 use metatopia_protocol::{Answer, Question, ServerMessage};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
-    ActId, Contact, Digest, Height, Lane, Millis, Now, PublicKey, Receipt, Seq, SimId, limits,
-    merkle,
+    ActId, Contact, Digest, Height, Lane, Millis, Now, PublicKey, Receipt, Seq, SignedEnvelope,
+    SimId, limits, merkle,
 };
 
 use crate::{
@@ -215,6 +215,11 @@ impl Replica {
             questions: self.questions.len() + self.loading.len() + self.held.len(),
             sessions: self.sessions.len(),
         }
+    }
+
+    /// The acts that wait for a turn.
+    pub fn pending(&self) -> impl Iterator<Item = &SignedEnvelope> {
+        self.ledger.mempool.submissions().map(|(submission, _)| &submission.act)
     }
 
     /// How much its agreement holds of what others said, beside the limits of that.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use metatopia_consensus::Decision;
-use metatopia_types::{ActId, HeaderId, Height, Millis, Root, Seq, Turn};
+use metatopia_types::{ActId, Envelope, HeaderId, Height, Millis, Root, Seq, Turn};
 
 use crate::law::Law;
 
@@ -90,7 +90,8 @@ impl History {
     }
 
     /// The last height of which a turn was told.
-    pub(crate) fn last(&self) -> Height {
+    #[must_use]
+    pub fn last(&self) -> Height {
         self.turns.keys().next_back().copied().unwrap_or_default()
     }
 
@@ -227,6 +228,17 @@ impl History {
         let turns = self.turns.range(after.plus(1)..=up_to);
         turns.flat_map(|(_, turn)| turn.body.acts()).any(|known| known.id() == act)
     }
+
+    /// Whether the turns after a height, up to another, settle an act: it is in one of them, or can be
+    /// in none any more, because it expired or a later one of its lane came first.
+    #[must_use]
+    pub fn settles(&self, act: &Envelope, after: Height, up_to: Height) -> bool {
+        let turns = self.turns.range(after.plus(1)..=up_to);
+        let mut acts = turns.flat_map(|(_, turn)| turn.body.acts()).map(|known| &known.envelope);
+        let lane = (act.author, act.lane);
+        let used_up = |other: &Envelope| (other.author, other.lane) == lane && other.seq >= act.seq;
+        act.last_valid < up_to || acts.any(used_up)
+    }
 }
 
 #[cfg(test)]
@@ -302,6 +314,27 @@ mod tests {
         }
 
         assert_eq!(history.breaks(), [(Height(3), "states another root than servers had")]);
+    }
+
+    #[test]
+    fn an_act_is_settled_once_it_is_decided_or_can_not_be_any_more() {
+        let (key, last_valid, act) = (key(0), Height(9), Act::Leave);
+        let envelope = |lane, seq| {
+            let (sim, author, act) = (SIM, key.public(), act.clone());
+            Envelope { sim, author, lane: Lane(lane), seq: Seq(seq), last_valid, act }
+        };
+        let mut history = history(&[50]);
+        let second = with_acts(2, 100, HeaderId::default(), vec![envelope(1, 5).sign(&key)]);
+        history.extend(&Arc::new(second));
+
+        let settles = |act: &Envelope, after, by| history.settles(act, Height(after), Height(by));
+        assert!(settles(&envelope(1, 5), 1, 2), "decided");
+        assert!(settles(&envelope(1, 4), 1, 2), "a later one of its lane is decided");
+        assert!(settles(&envelope(1, 6), 1, 10), "expired");
+        for waits in [envelope(1, 6), envelope(2, 5)] {
+            assert!(!settles(&waits, 1, 2), "{waits:?}");
+        }
+        assert!(!settles(&envelope(1, 5), 2, 9), "decided before");
     }
 
     #[test]

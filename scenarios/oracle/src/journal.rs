@@ -186,6 +186,15 @@ impl Journal {
         self.places.contains_key(&entry) || self.given_up.contains(&entry)
     }
 
+    /// The last height of which it is written down that it is decided.
+    pub(crate) fn last_decided(&self) -> Option<Height> {
+        let all = Entry::Decided(Height(0))..=Entry::Decided(Height(u64::MAX));
+        self.places.range(all).next_back().and_then(|(entry, _)| match entry {
+            Entry::Decided(height) => Some(*height),
+            _ => None,
+        })
+    }
+
     /// The server's disk was taken away on purpose.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();

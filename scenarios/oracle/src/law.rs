@@ -89,12 +89,14 @@ laws! {
     Invite => "bad-invites-let-nobody-in",
     /// The world goes on when nothing is wrong any more.
     Stuck => "progress",
-    /// After the faults a new turn comes within `f + 1` time-outs of proposers.
+    /// After the faults each turn comes within `f + 1` time-outs of proposers.
     LateTurn => "a-turn-in-time",
     /// After the faults an act that all servers know is in one of the next `f + 2` turns.
     LateAct => "acts-in-time",
     /// After the faults servers that were behind catch up.
     Behind => "everybody-catches-up",
+    /// After the faults every member votes again.
+    Silent => "everybody-votes-again",
 }
 
 impl fmt::Display for Law {

@@ -124,6 +124,14 @@ impl Oracle {
         &self.history
     }
 
+    /// The last height that is decided in the log of an honest server, whatever was applied since it
+    /// started.
+    #[must_use]
+    pub fn last_decided(&self) -> Height {
+        let honest = self.journals.iter().zip(&self.honest).filter(|(_, honest)| **honest);
+        honest.filter_map(|(journal, _)| journal.last_decided()).max().unwrap_or_default()
+    }
+
     /// Whether this seat is held to the rules.
     #[must_use]
     pub fn is_honest(&self, seat: usize) -> bool {

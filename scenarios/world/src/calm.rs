@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use metatopia_consensus::Patience;
+use metatopia_oracle::{Law, Oracle};
+use metatopia_types::{Height, SignedEnvelope};
 
 use crate::conditions::Conditions;
 
@@ -12,6 +14,10 @@ pub(crate) const NEAR: u64 = 3;
 /// Turns that are under way when an act comes, and hold what came before: the one that is voted on,
 /// and the one that was promised for the next height by who has precommitted.
 pub(crate) const UNDER_WAY: u64 = 2;
+
+/// Within so many turns after everybody caught up everybody votes: a second, where four turns were the
+/// most that anybody needed.
+const TO_VOTE: u64 = 20;
 
 /// What a server needs, beside the waits of agreement, until it takes part again: it says its votes
 /// again, and looks around whether others are ahead.
@@ -63,5 +69,97 @@ impl Pace<'_> {
         let answers = u32::try_from(missed / 16).unwrap_or(u32::MAX);
         let step = self.conditions.links.delay.most * 4 + Duration::from_millis(100);
         Duration::from_secs(4) + step * (answers + 1)
+    }
+}
+
+/// What a calm world owes: turns, acts and votes, each in its time.
+#[derive(Debug)]
+pub(crate) struct Dues {
+    /// The last decided height, and since when.
+    last: Height,
+    since: Duration,
+    /// In what time the next turn is to come.
+    bound: Duration,
+    /// In what time each turn after that.
+    later: Duration,
+    /// What was decided when the faults stopped, and acts that all honest servers knew then.
+    begun: Height,
+    acts: Vec<SignedEnvelope>,
+    faults_borne: u32,
+    /// Since when nobody is behind, and what was decided then: until what is due has come.
+    caught_up: Option<(Duration, Height)>,
+}
+
+impl Dues {
+    /// From now on. The first turn may take as long as `bound`, and each one after it as `later`.
+    pub(crate) fn new(
+        now: Duration,
+        oracle: &Oracle,
+        (bound, later): (Duration, Duration),
+        acts: Vec<SignedEnvelope>,
+        faults_borne: u32,
+    ) -> Self {
+        let last = oracle.last_decided();
+        // Who did not propose since may still hold what was decided.
+        let waits =
+            |act: &SignedEnvelope| !oracle.history().settles(&act.envelope, Height(0), last);
+        let acts = acts.into_iter().filter(waits).collect();
+        Self { last, since: now, bound, later, begun: last, acts, faults_borne, caught_up: None }
+    }
+
+    /// The last decided height.
+    pub(crate) const fn last(&self) -> Height {
+        self.last
+    }
+
+    /// Nobody is behind any more: the acts have to be decided, and everybody has to vote. Before,
+    /// those who lead might all have been liars, or behind.
+    pub(crate) fn caught_up(&mut self, now: Duration, oracle: &Oracle) {
+        self.caught_up = Some((now, oracle.last_decided()));
+    }
+
+    /// Has all come that is due after everybody caught up?
+    pub(crate) const fn are_paid(&self) -> bool {
+        self.caught_up.is_none()
+    }
+
+    /// Looks at what is decided, and blames who owes something. These seats have to vote.
+    pub(crate) fn look(&mut self, now: Duration, oracle: &mut Oracle, voters: &[usize]) {
+        let decided = oracle.last_decided();
+        if decided > self.last {
+            (self.last, self.since, self.bound) = (decided, now, self.later);
+        } else if now >= self.since + self.bound {
+            let what = || format!("no turn after {} within {:.3?}", self.last, self.bound);
+            oracle.blame(None, Law::LateTurn, what);
+        }
+        let told = oracle.history().last();
+        let due = self.caught_up.take_if(|(_, height)| told >= height.plus(TO_VOTE));
+        if let Some((since, height)) = due {
+            self.look_at_acts(oracle, height);
+            look_at_votes(oracle, voters, since, height);
+        }
+    }
+
+    fn look_at_acts(&self, oracle: &mut Oracle, height: Height) {
+        let (begun, slots) = (self.begun, u64::from(self.faults_borne) + 2);
+        let last = height.plus(UNDER_WAY + slots);
+        for act in &self.acts {
+            if !oracle.history().settles(&act.envelope, begun, last) {
+                let what =
+                    || format!("{:?} is in none of the turns from {begun} to {last}", act.id());
+                oracle.blame(None, Law::LateAct, what);
+            }
+        }
+    }
+}
+
+fn look_at_votes(oracle: &mut Oracle, voters: &[usize], since: Duration, height: Height) {
+    let last = height.plus(TO_VOTE);
+    for seat in voters {
+        let mut voted = oracle.voted_since(*seat, since).into_iter();
+        if !voted.any(|voted| voted > height && voted <= last) {
+            let what = || format!("it signs nothing after {height} up to {last}");
+            oracle.blame(Some(*seat), Law::Silent, what);
+        }
     }
 }

@@ -70,6 +70,24 @@ fn decide(oracle: &mut Oracle, seat: usize, turn: &Turn, signers: &[u8]) {
 }
 
 #[test]
+fn what_is_decided_is_what_the_logs_of_honest_servers_hold() {
+    let mut oracle = Oracle::new(founding(), &[3]);
+    assert_eq!(oracle.last_decided(), Height(0));
+    let first = turn(1, 50, HeaderId::default());
+    let second = turn(2, 100, first.id());
+
+    decide(&mut oracle, 0, &first, &[0, 1, 2]);
+    decide(&mut oracle, 3, &second, &[0, 1, 2]);
+    assert_eq!(oracle.last_decided(), Height(1), "a liar's log says nothing");
+    decide(&mut oracle, 1, &second, &[0, 1, 2]);
+    assert_eq!(oracle.last_decided(), Height(2));
+
+    oracle.saw_death(1, &Blank);
+    oracle.saw_start(1, &Blank);
+    assert_eq!(oracle.last_decided(), Height(1), "it was lost with the power");
+}
+
+#[test]
 fn what_is_decided_in_a_log_is_looked_at_whoever_is_told_of_it() {
     let watched = |signers: &[u8], second: &Turn| {
         let mut oracle = Oracle::new(founding(), &[]);

@@ -169,6 +169,7 @@ const CLEAN: Controls = Controls {
     timers_lost: false,
     evidence_ignored: false,
     parts_dropped: false,
+    stays_silent: false,
 };
 
 const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Verdict) -> Bug {

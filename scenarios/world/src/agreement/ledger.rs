@@ -119,6 +119,11 @@ impl Ledger {
         self.waiting.push(act);
     }
 
+    /// The acts that wait to be proposed, those included that were decided since.
+    pub(crate) fn waiting(&self) -> &[SignedEnvelope] {
+        &self.waiting
+    }
+
     fn lanes_after_decided(&self) -> Lanes<'_> {
         let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new() };
         for turn in &self.decided {

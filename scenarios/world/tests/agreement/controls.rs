@@ -28,6 +28,7 @@ const UNSEEN: &[Law] = &[
     Law::LateTurn,
     Law::LateAct,
     Law::Behind,
+    Law::Silent,
 ];
 
 #[test]

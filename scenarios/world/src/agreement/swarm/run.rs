@@ -38,7 +38,7 @@ pub(super) struct Run {
     changes: Vec<Change>,
     /// Who starts from what others prove, as soon as somebody can prove something: with its old
     /// key, or for the first time.
-    joining: Vec<(usize, bool)>,
+    pub(super) joining: Vec<(usize, bool)>,
     /// Whose disk was damaged last.
     damaged: Option<usize>,
     compared: u64,
@@ -247,14 +247,34 @@ impl Run {
         }
     }
 
-    /// Who is behind the furthest by more than a few turns, of those who run or shall run.
+    /// The honest servers that vote.
+    pub(super) fn voters(&self) -> Vec<usize> {
+        let leader = self.stage.leader().and_then(|seat| self.stage.world.server(seat));
+        let Some(roster) = leader.map(|server| &server.ledger().state().roster) else {
+            return Vec::new();
+        };
+        let votes = |seat: &usize| roster.members().contains_key(&self.stage.setting().name(*seat));
+        let honest = |seat: &usize| self.stage.world.cluster.oracle.is_honest(*seat);
+        (0..self.stage.world.seats()).filter(honest).filter(votes).collect()
+    }
+
+    /// An act of somebody who did nothing before.
+    pub(super) fn first_act(&self) -> SignedEnvelope {
+        let last_valid = Height(self.stage.top() + 900);
+        let act = Act::SetLook(Look::default());
+        self.stage.setting().act(PLAYERS, 1, last_valid, act)
+    }
+
+    /// Who is behind the furthest by more than a few turns, or waits for what to begin with, of those
+    /// who run or shall run.
     pub(super) fn behind(&self) -> Vec<usize> {
         let top = self.stage.top();
         let world: &World<_> = &self.stage.world;
         let counts = |seat: &usize| world.cluster.oracle.is_honest(*seat) && world.is_wanted(*seat);
         let is_behind =
             |seat: &usize| world.server(*seat).is_none_or(|server| server.height().0 + NEAR < top);
-        (0..world.seats()).filter(counts).filter(is_behind).collect()
+        let behind = (0..world.seats()).filter(counts).filter(is_behind);
+        behind.chain(self.joining.iter().map(|(seat, _)| *seat)).collect()
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use metatopia_types::{Act, Emote};
+use metatopia_oracle::Law;
+use metatopia_replica::Condition;
+use metatopia_types::{Act, Emote, SignedEnvelope};
 
 use super::run::Run;
-use crate::calm::{Pace, Recovery, UNDER_WAY};
-use crate::replica::Fate;
+use crate::calm::{Dues, Pace, Recovery, UNDER_WAY};
 use crate::replica::lanes::LATE;
+use crate::replica::{Fate, Person, Server, Stage};
 use crate::storm::Stormy as _;
-use metatopia_oracle::Law;
 
 /// How often it is looked at what came about.
 const LOOK: Duration = Duration::from_millis(50);
@@ -30,14 +31,19 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
     run.stage.run_till(limit, |stage| stage.world.now() > healed && stage.are_disks_sound());
     let healed = run.stage.world.now();
     run.settle_members();
-    let bound = pace(run).turn_bound(round(run));
-    let turn = new_turn(run, healed, bound)?;
-    let caught_up = catch_up(run, healed)?;
-    let act = decide_act(run)?;
-    while run.is_sound() && run.stage.world.now() < run.plan.end {
-        let next = run.stage.world.now() + Duration::from_millis(500);
-        run.stage.run_until(next.min(run.plan.end));
+    let (bound, later) = (pace(run).turn_bound(round(run)), pace(run).turn_bound(0));
+    let (laws, acts) = (&run.stage.world.cluster.oracle.laws, known_to_all(run));
+    let mut dues = Dues::new(healed, laws, (bound, later), acts, faults_borne(run));
+    let turn = new_turn(run, &mut dues, bound)?;
+    let caught_up = catch_up(run, &mut dues, healed)?;
+    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle.laws);
+    let act = decide_act(run, &mut dues)?;
+    while run.is_sound() && (run.stage.world.now() < run.plan.end || !dues.are_paid()) {
+        let (now, end) = (run.stage.world.now(), run.plan.end);
+        let next = now + Duration::from_millis(500);
+        run.stage.run_until(if now < end { next.min(end) } else { next });
         run.tick();
+        look(run, &mut dues);
     }
     Some(Recovery { turn, turn_bound: bound, caught_up, act })
 }
@@ -67,25 +73,52 @@ fn round(run: &Run) -> u32 {
     servers.map(|round| round.0).max().unwrap_or(0)
 }
 
-fn new_turn(run: &mut Run, healed: Duration, bound: Duration) -> Option<Duration> {
-    let top = run.stage.top();
-    let limit = healed + bound;
-    let came = run.stage.run_till(limit, |stage| stage.top() > top || !stage.is_sound());
-    if !came {
-        let heights = run.stage.heights();
-        let what = format!("no turn after {top} within {bound:.3?}: {heights:?}");
-        run.stage.blame(Law::LateTurn, what);
-    }
-    run.is_sound().then(|| run.stage.world.now() - healed)
+/// Acts of people that wait at every honest server that votes.
+fn known_to_all(run: &Run) -> Vec<SignedEnvelope> {
+    let waiting = |seat: usize| {
+        let server = run.stage.world.server(seat)?;
+        Some(server.replica().pending().collect::<Vec<_>>())
+    };
+    let all: Option<Vec<_>> = run.voters().into_iter().map(waiting).collect();
+    let Some([first, others @ ..]) = all.as_deref() else {
+        return Vec::new();
+    };
+    let of_people = |act: &SignedEnvelope| {
+        run.stage.people.iter().any(|person| person.deeds.contains_key(&act.id()))
+    };
+    let everywhere = |act: &&&SignedEnvelope| others.iter().all(|acts| acts.contains(*act));
+    first.iter().filter(everywhere).filter(|act| of_people(act)).map(|act| (*act).clone()).collect()
+}
+
+/// Looks at what is due. Who healed too often need not vote, nor whose state went wrong in the calm.
+fn look(run: &mut Run, dues: &mut Dues) {
+    let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
+    let parted = &run.stage.world.cluster.parted;
+    voters.retain(|seat| {
+        let status = run.stage.world.server(*seat).and_then(Server::status);
+        let follows = status.is_some_and(|status| status.condition == Condition::Following);
+        !follows && !parted.iter().any(|(at, by)| by == seat && *at >= calm_from)
+    });
+    let now = run.stage.world.now();
+    dues.look(now, &mut run.stage.world.cluster.oracle.laws, &voters);
+}
+
+fn new_turn(run: &mut Run, dues: &mut Dues, bound: Duration) -> Option<Duration> {
+    let (now, last) = (run.stage.world.now(), dues.last());
+    let decided = |stage: &Stage| stage.world.cluster.oracle.laws.last_decided();
+    run.stage.run_till(now + bound, |stage| decided(stage) > last || !stage.is_sound());
+    look(run, dues);
+    run.is_sound().then(|| run.stage.world.now() - now)
 }
 
 /// Lets everybody who was behind come up to the others.
-fn catch_up(run: &mut Run, healed: Duration) -> Option<Duration> {
-    let (top, heights) = (run.stage.top(), run.stage.heights());
+fn catch_up(run: &mut Run, dues: &mut Dues, healed: Duration) -> Option<Duration> {
+    let (top, heights) = (dues.last().0, run.stage.heights());
     let missed = run.behind().into_iter().map(|seat| top - heights[seat].unwrap_or(0).min(top));
     let limit = run.stage.world.now() + pace(run).catch_up_bound(missed.max().unwrap_or(0));
     while run.is_sound() && run.stage.world.now() < limit {
         run.stage.run_for(2 * LOOK);
+        look(run, dues);
         if run.behind().is_empty() {
             return Some(run.stage.world.now() - healed);
         }
@@ -98,7 +131,7 @@ fn catch_up(run: &mut Run, healed: Duration) -> Option<Duration> {
 }
 
 /// Lets somebody act who did nothing before. Returns how many turns later that was decided.
-fn decide_act(run: &mut Run) -> Option<u64> {
+fn decide_act(run: &mut Run, dues: &mut Dues) -> Option<u64> {
     let limit = run.stage.world.now() + Duration::from_secs(10);
     let person = run.witness;
     if !run.stage.run_till(limit, |stage| stage.people[person].is_open()) {
@@ -106,16 +139,18 @@ fn decide_act(run: &mut Run) -> Option<u64> {
         return None;
     }
     let after = run.stage.top();
-    let waves = |somebody: &mut crate::replica::Person, now| {
-        somebody.act(now, Act::Emote(Emote::Wave), None)
-    };
+    let waves = |somebody: &mut Person, now| somebody.act(now, Act::Emote(Emote::Wave), None);
     let act = run.stage.prompt(person, waves)?;
     let last = after + ON_ITS_WAY + UNDER_WAY + u64::from(faults_borne(run)) + 2;
     let limit = run.stage.world.now() + Duration::from_secs(30);
-    let fate = |stage: &crate::replica::Stage| stage.people[person].deeds[&act].fate;
-    run.stage.run_till(limit, |stage| {
+    let fate = |stage: &Stage| stage.people[person].deeds[&act].fate;
+    let is_over = |stage: &Stage| {
         !stage.is_sound() || fate(stage) != Fate::Waiting || stage.top() > last + ON_ITS_WAY
-    });
+    };
+    while !is_over(&run.stage) && run.stage.world.now() < limit {
+        run.stage.run_for(LOOK);
+        look(run, dues);
+    }
     if !run.is_sound() {
         return None;
     }
@@ -126,5 +161,84 @@ fn decide_act(run: &mut Run) -> Option<u64> {
             run.stage.blame(Law::LateAct, what);
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use metatopia_oracle::Law;
+
+    use super::{Dues, go_on, look, new_turn};
+    use crate::class::Class;
+    use crate::cluster::Order;
+    use crate::course::Course;
+    use crate::crash::Tail;
+    use crate::replica::swarm::run::Run;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// A world without faults, after two seconds.
+    fn begun(span: Duration) -> Run {
+        let mut course = Course::new(1.into(), span);
+        course.without = Class::ALL.iter().copied().collect();
+        let mut run = Run::new(&course);
+        run.stage.run_until(2 * SECOND);
+        run
+    }
+
+    fn broken(run: &Run) -> Vec<Law> {
+        run.stage.world.cluster.oracle.faults().iter().map(|fault| fault.law).collect()
+    }
+
+    #[test]
+    fn a_turn_that_is_applied_again_is_no_new_turn() {
+        let mut run = begun(10 * SECOND);
+        let (now, down) = (run.stage.world.now(), SECOND / 20);
+        run.stage.world.plan(now, Order::Split(vec![0, 1]));
+        run.stage
+            .world
+            .plan(now, Order::PowerLoss { tail: Tail::Kept, down, stagger: Duration::ZERO });
+        run.stage.run_until(now);
+        let top = run.stage.top();
+        let bound = 3 * SECOND;
+        let laws = &run.stage.world.cluster.oracle.laws;
+        let mut dues = Dues::new(now, laws, (bound, bound), Vec::new(), 1);
+
+        assert_eq!(new_turn(&mut run, &mut dues, bound), None);
+
+        assert!(run.stage.top() > top, "all have restarted, and applied what they had");
+        assert_eq!(broken(&run), [Law::LateTurn]);
+    }
+
+    #[test]
+    fn turns_come_in_time_until_a_world_ends() {
+        let mut run = begun(40 * SECOND);
+        run.stage.world.plan(14 * SECOND, Order::SplitFor(Class::Split, vec![0, 1]));
+        run.stage.world.plan(34 * SECOND, Order::Mend(Class::Split));
+
+        go_on(&mut run);
+
+        assert_eq!(broken(&run), [Law::LateTurn]);
+        let late = run.stage.world.now();
+        assert!(late > 14 * SECOND && late < 28 * SECOND, "{late:?}");
+    }
+
+    #[test]
+    fn a_member_that_signs_nothing_is_seen() {
+        let mut run = begun(10 * SECOND);
+        let now = run.stage.world.now();
+        run.stage.world.plan(now, Order::Kill(3));
+        let laws = &run.stage.world.cluster.oracle.laws;
+        let mut dues = Dues::new(now, laws, (SECOND, SECOND), Vec::new(), 1);
+        dues.caught_up(now, laws);
+
+        run.stage.run_for(6 * SECOND);
+        look(&mut run, &mut dues);
+
+        let faults = run.stage.world.cluster.oracle.faults();
+        let blamed: Vec<_> = faults.iter().map(|fault| (fault.seat, fault.law)).collect();
+        assert_eq!(blamed, [(Some(3), Law::Silent)]);
     }
 }

@@ -312,9 +312,18 @@ impl Run {
         }
     }
 
+    /// The honest servers that vote.
+    pub(super) fn voters(&self) -> Vec<usize> {
+        let members = self.members().unwrap_or_default();
+        let votes = |seat: &usize| members.contains(&self.stage.setting().name(*seat));
+        let honest = |seat: &usize| self.stage.world.cluster.is_honest(*seat);
+        (0..self.stage.world.seats()).filter(honest).filter(votes).collect()
+    }
+
     /// Who is behind the furthest by more than a few turns, of those who run or shall run.
     pub(super) fn behind(&self) -> Vec<usize> {
-        let (top, heights) = (self.stage.top(), self.stage.heights());
+        let top = self.stage.world.cluster.oracle.laws.last_decided().0;
+        let heights = self.stage.heights();
         let members = self.members().unwrap_or_default();
         let is_behind = |seat: &usize| heights[*seat].is_none_or(|height| height + NEAR < top);
         let seats = 0..self.stage.world.seats();
