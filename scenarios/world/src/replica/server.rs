@@ -357,8 +357,7 @@ impl Machine for Server {
     type Report = Report;
 
     fn handle(&mut self, now: Now, input: Input<Self>) {
-        let of_disk = matches!(input, Input::Timer(Wake::Pulse | Wake::Noticed));
-        if self.replacement.is_some() && !of_disk {
+        if self.replacement.is_some() {
             return self.waiting.push(input);
         }
         self.take_in(now, input);
