@@ -180,16 +180,13 @@ impl Oracle {
     /// What is told is durable. Returns whether it is news from this server. One that is mute may tell
     /// of turns that it could forget: others decided them.
     fn check_told(&mut self, seat: usize, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
-        let entries = [Entry::Decided(height), Entry::Turn(id)];
         let journal = &mut self.journals[seat];
-        if self.muted.contains(&seat) && !entries.iter().all(|at| journal.is_durable(at, disk)) {
+        if self.muted.contains(&seat) && !journal.keeps(height, id, disk) {
             return true;
         }
         let news = self.history.note_told(seat, height, id);
-        for entry in entries.into_iter().filter(|_| news) {
-            if !self.journals[seat].is_durable(&entry, disk) {
-                self.blame(Some(seat), Law::NotDurable, || format!("{entry:?} told"));
-            }
+        if news && !self.journals[seat].keeps(height, id, disk) {
+            self.blame(Some(seat), Law::NotDurable, || format!("{id:?} told at {height}"));
         }
         news
     }

@@ -1,4 +1,6 @@
-//! What the oracle sees of a server's disk: the segments of its log.
+//! What the oracle sees of a server's disk: the segments of its log, and what lies beside them.
+
+use metatopia_types::{HeaderId, Height};
 
 /// The log of one server, as it lies on its disk.
 pub trait Disk {
@@ -7,6 +9,12 @@ pub trait Disk {
 
     /// The first bytes of a segment that no crash can take.
     fn durable(&self, segment: u64) -> &[u8];
+
+    /// The turn of this height, if others gave it back to the server, which keeps it beside its log
+    /// where no crash can take it.
+    fn put_back(&self, _height: Height) -> Option<HeaderId> {
+        None
+    }
 }
 
 /// Bytes that a server is about to append to its log.

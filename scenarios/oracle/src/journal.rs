@@ -1,6 +1,7 @@
 //! What lies where in one server's log, and how much of it no crash can take.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use metatopia_consensus::{Decision, Record};
@@ -54,6 +55,8 @@ pub(crate) struct Journal {
     durable: BTreeSet<Entry>,
     /// Those of them that were given up.
     given_up: BTreeSet<Entry>,
+    /// Heights whose turns were put back beside the log, and given up again.
+    let_go: BTreeSet<Height>,
     /// All that was written to the last segment, in order: only its end can be torn.
     last: Vec<Place>,
     /// Turns whose bytes were written, until one of their height is decided.
@@ -124,6 +127,20 @@ impl Journal {
             self.durable.insert(*entry);
         }
         there
+    }
+
+    /// Would a power loss right now leave this turn and that it is decided, in the log or beside it?
+    pub(crate) fn keeps(&mut self, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
+        let in_log = [Entry::Decided(height), Entry::Turn(id)];
+        in_log.iter().all(|entry| self.is_durable(entry, disk))
+            || disk.put_back(height) == Some(id)
+            // What was read before may be told of afterwards.
+            || self.let_go.contains(&height)
+    }
+
+    /// The server gives up turns that were put back.
+    pub(crate) fn let_go(&mut self, heights: RangeInclusive<u64>) {
+        self.let_go.extend(heights.map(Height));
     }
 
     /// The process is about to lose what is not durable.

@@ -1,6 +1,7 @@
 //! The oracle: whom it watches, and what it is told.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -249,6 +250,11 @@ impl Oracle {
             let what = || format!("it gives up {last}, and needs all from {needed} on");
             self.blame(Some(seat), Law::Lost, what);
         }
+    }
+
+    /// A server gave up turns that others had given back to it.
+    pub fn saw_let_go(&mut self, seat: usize, heights: RangeInclusive<u64>) {
+        self.journals[seat].let_go(heights);
     }
 
     /// A server shows evidence.

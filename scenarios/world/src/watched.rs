@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use metatopia_consensus::Base;
+use metatopia_consensus::{Base, Decision};
 use metatopia_oracle::{Append, Disk, Founding};
+use metatopia_replica::decode_patch;
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{FileKind, FileName, Write};
-use metatopia_types::{PublicKey, Verify};
+use metatopia_store::{FileKind, FileName, Patches, Write, load_patch};
+use metatopia_types::{HeaderId, Height, PublicKey, Verify};
 
 use crate::agreement::Ground;
 
@@ -33,7 +34,7 @@ pub(crate) fn founding(
 
 use crate::lent::Change;
 
-/// The log on a disk.
+/// The log on a disk, and what was put back beside it.
 pub(crate) struct Watched<'a>(pub(crate) &'a MemoryDisk);
 
 impl Disk for Watched<'_> {
@@ -43,6 +44,16 @@ impl Disk for Watched<'_> {
 
     fn durable(&self, segment: u64) -> &[u8] {
         self.0.durable(FileName::segment(segment))
+    }
+
+    fn put_back(&self, height: Height) -> Option<HeaderId> {
+        let (from, to) = Patches::list(self.0).ok()?.holding(height.0)?;
+        let file = FileName::new(FileKind::Patch { from, to });
+        if self.0.bytes(file)?.len() != self.0.durable(file).len() {
+            return None;
+        }
+        let turns = decode_patch(&load_patch(self.0, (from, to)).ok()?);
+        turns.iter().find(|turn| turn.height() == height).map(Decision::id)
     }
 }
 
@@ -80,10 +91,14 @@ fn payload(bytes: &[u8], kind: u8) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use metatopia_consensus::Decision;
     use metatopia_oracle::Disk as _;
+    use metatopia_replica::encode_patch;
     use metatopia_store::memory::{MemoryDisk, Tail};
-    use metatopia_store::recover;
-    use metatopia_types::SimId;
+    use metatopia_store::{FileKind, FileName, Identity, Opening, Store, recover};
+    use metatopia_types::{Body, Certificate, Header, Height, PublicKey, Round, SimId, Turn};
 
     use super::{Watched, append};
 
@@ -104,5 +119,33 @@ mod tests {
         let header = Watched(&disk).durable(0).len();
         disk.crash(Tail::Lost);
         assert_eq!(Watched(&disk).bytes(0).len(), header);
+    }
+
+    #[test]
+    fn turns_that_were_put_back_are_shown_as_long_as_they_can_be_read() {
+        let turn = |height| {
+            let header = Header { height: Height(height), ..Header::default() };
+            let turn = Arc::new(Turn { header, body: Body::default() });
+            let (header, signatures) = (turn.id(), Vec::new());
+            let round = Round(0);
+            let certificate = Certificate { height: Height(height), round, header, signatures };
+            Decision { certificate, turn }
+        };
+        let turns = [turn(7), turn(8)];
+        let patch = encode_patch(&turns).expect("two turns");
+        let identity = Identity { sim: SimId::default(), server: PublicKey([1; 32]) };
+        let opened = Store::open(MemoryDisk::new(), Opening::new(identity));
+        let mut store = opened.expect("a new log").store;
+        store.put_patch(&patch).expect("a good disk");
+        let mut disk = store.into_disk();
+        let shown = |disk: &MemoryDisk| [6, 7, 8, 9].map(|at| Watched(disk).put_back(Height(at)));
+
+        let both = [None, Some(turns[0].id()), Some(turns[1].id()), None];
+        assert_eq!(shown(&disk), both);
+        disk.crash(Tail::Lost);
+        assert_eq!(shown(&disk), both);
+        let file = FileName::new(FileKind::Patch { from: 7, to: 8 });
+        assert!(disk.flip(file, 1000));
+        assert_eq!(shown(&disk), [None; 4]);
     }
 }

@@ -438,10 +438,12 @@ impl Cluster for Servers {
                 self.note_villains_turn(seat, record);
             }
         }
-        if let Change::Removed(file) = change
-            && let FileKind::Segment(segment) = file.kind
-        {
-            self.gave_up(seat, segment, scene.disk);
+        if let Change::Removed(file) = change {
+            match file.kind {
+                FileKind::Segment(segment) => self.gave_up(seat, segment, scene.disk),
+                FileKind::Patch { from, to } => self.oracle.laws.saw_let_go(seat, from..=to),
+                _ => {}
+            }
         }
     }
 
