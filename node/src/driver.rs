@@ -15,7 +15,7 @@ use metatopia_consensus::Halt;
 use metatopia_protocol::{Answer, Question, SignedEntrance};
 use metatopia_replica::{
     Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
-    keeper::{Done, Health, Order},
+    keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
 use metatopia_types::{ActId, Contact, Height, PublicKey, Root, limits::ROOT_LAG};
@@ -132,8 +132,10 @@ struct Memory {
     disk: Option<Health>,
     /// The height at the start: a server is ready once it has decided something in this life.
     first_height: Option<Height>,
-    /// A state that was fetched, to go on from.
+    /// A state that was fetched, to go on from once it is stored.
     replacement: Option<Box<Replacement>>,
+    /// What the disk holds with it.
+    restart: Option<Result<Restart, String>>,
 }
 
 /// Who waits for an answer.
@@ -161,6 +163,10 @@ impl Driver {
             if let Some(met) = memory.met.take() {
                 self.knocked(&mut memory, met).await;
             }
+            if let Some(restart) = memory.restart.take() {
+                self.replaced(&mut memory, restart)?;
+                self.carry_out(&mut memory).await?;
+            }
             // Without room for more, agreement stands still.
             let swamped = memory.disk == Some(Health::Swamped);
             let deadline = self.replica.deadline().filter(|_| !swamped);
@@ -177,7 +183,11 @@ impl Driver {
                     }
                     Some(Done::Synced(position)) => Input::Synced(position),
                     Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
-                    Some(Done::Replaced(_) | Done::News(_)) => continue,
+                    Some(Done::Replaced(restart)) => {
+                        memory.restart = Some(restart);
+                        continue;
+                    }
+                    Some(Done::News(_)) => continue,
                     Some(Done::Loaded { reader, decisions, oldest, next }) => {
                         Input::Loaded { reader, decisions, oldest, next }
                     }
@@ -191,21 +201,10 @@ impl Driver {
                     memory.met = Some(met);
                     continue;
                 }
-                _ = pulse.tick() => {
-                    self.knock(&memory);
-                    if let Some(status) = self.replica.status(self.clock.now()) {
-                        self.publish(&mut memory, status);
-                    }
-                    if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
-                        // If there is no room for the order either, the next pulse brings another.
-                        let _busy = self.orders.try_send(Order::Retry);
-                    }
-                    let due = self.is_word_due(&memory);
-                    match due.then(|| self.word(&mut memory)).flatten() {
-                        Some(word) => word,
-                        None => continue,
-                    }
-                }
+                _ = pulse.tick() => match self.beat(&mut memory) {
+                    Some(word) => word,
+                    None => continue,
+                },
                 came = outside(
                     self.lane_events.recv(),
                     self.gateway_events.recv(),
@@ -223,6 +222,20 @@ impl Driver {
         self.carry_out(&mut memory).await?;
         self.gateway.shutdown().await;
         Ok(())
+    }
+
+    /// What is to be done now and then, whether or not anything happens. Gives what the others must be
+    /// told.
+    fn beat(&mut self, memory: &mut Memory) -> Option<Input> {
+        self.knock(memory);
+        if let Some(status) = self.replica.status(self.clock.now()) {
+            self.publish(memory, status);
+        }
+        if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
+            // If there is no room for the order either, the next pulse brings another.
+            let _busy = self.orders.try_send(Order::Retry);
+        }
+        self.is_word_due(memory).then(|| self.word(memory)).flatten()
     }
 
     /// Must the other servers be told where clients connect: because the certificate was replaced, or
@@ -259,17 +272,8 @@ impl Driver {
         }
     }
 
-    /// Carries out all there is to do; with another replica, if this one has ended.
+    /// Carries out all there is to do.
     async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
-        self.carry_out_all(memory).await?;
-        while let Some(replacement) = memory.replacement.take() {
-            self.replace(memory, *replacement).await?;
-            self.carry_out_all(memory).await?;
-        }
-        Ok(())
-    }
-
-    async fn carry_out_all(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
         while let Some(effect) = self.replica.poll() {
             match effect {
                 Effect::Append { tag, payload, .. } => {
@@ -340,7 +344,7 @@ impl Driver {
                     self.config.heals = heals;
                 }
                 Effect::Fetch(news) => rescue::tell(&news),
-                Effect::Replace(replacement) => memory.replacement = Some(replacement),
+                Effect::Replace(replacement) => self.replace(memory, replacement).await?,
                 Effect::Halted(halt) => {
                     tracing::error!(reason = %halt, "this server does not vote any more");
                     memory.halted = Some(halt);

@@ -75,6 +75,8 @@ pub struct Keeper<D> {
     wanted: Option<Position>,
     /// Orders that come after it.
     later: Vec<Order>,
+    /// A state that was fetched, and the record for it, while they are not on the disk.
+    replacing: Option<(Snapshot, Option<Vec<u8>>)>,
     oldest: Height,
     /// What is missing, and must that be told?
     gaps: Gaps,
@@ -95,6 +97,7 @@ impl<D: Disk> Keeper<D> {
             unsynced_bytes: 0,
             wanted: None,
             later: Vec::new(),
+            replacing: None,
             oldest: Height(1),
             gaps: Gaps::default(),
             are_gaps_due: false,
@@ -118,6 +121,7 @@ impl<D: Disk> Keeper<D> {
             unsynced_bytes: self.unsynced_bytes,
             wanted: self.wanted,
             later: self.later,
+            replacing: self.replacing,
             oldest: self.oldest,
             gaps: self.gaps,
             are_gaps_due: self.are_gaps_due,
@@ -177,13 +181,13 @@ impl<D: Disk> Keeper<D> {
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
                 Order::PutBack(turns) => self.put_back(&turns),
-                Order::Replace { snapshot, note } => {
-                    let replaced = self.replace(&snapshot, note);
-                    tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
-                }
+                Order::Replace { snapshot, note } => self.replacing = Some((snapshot, note)),
                 Order::Retry => self.retry(),
                 Order::Append { .. } | Order::Sync(_) => {}
             }
+        }
+        if let Some(replaced) = self.replace() {
+            tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
         }
         self.report(tell);
         self.tell_all(tell);
@@ -266,13 +270,14 @@ impl<D: Disk> Keeper<D> {
 
     /// Goes on with the log if there is room again.
     fn retry(&mut self) {
-        if !matches!(self.health, Health::Full | Health::Swamped) {
-            return;
-        }
-        if self.go_on().is_some() {
+        if self.is_full() && self.go_on().is_some() {
             self.settle();
             self.health = Health::Sound;
         }
+    }
+
+    const fn is_full(&self) -> bool {
+        matches!(self.health, Health::Full | Health::Swamped)
     }
 
     fn go_on(&mut self) -> Option<()> {
@@ -339,19 +344,36 @@ impl<D: Disk> Keeper<D> {
         self.look_for_gaps();
     }
 
-    /// Goes on from a state that was fetched. What was to be reported to the replica before concerns
-    /// nobody any more.
-    fn replace(
+    /// Goes on from a state that was fetched, if there is one. Without room for it, it waits, as the
+    /// log does: its replica has ended, and only with it another one begins.
+    fn replace(&mut self) -> Option<Result<Restart, ReplaceError>> {
+        if self.is_full() {
+            return None;
+        }
+        let (snapshot, mut note) = self.replacing.take()?;
+        let replaced = self.put_replacement(&snapshot, &mut note);
+        if replaced.as_ref().is_err_and(ReplaceError::is_full) {
+            self.health = Health::Full;
+        }
+        if self.is_full() {
+            self.replacing = Some((snapshot, note));
+            return None;
+        }
+        Some(replaced)
+    }
+
+    /// What was to be reported to the replica before concerns nobody any more.
+    fn put_replacement(
         &mut self,
         snapshot: &Snapshot,
-        note: Option<Vec<u8>>,
+        note: &mut Option<Vec<u8>>,
     ) -> Result<Restart, ReplaceError> {
         if self.health != Health::Sound {
             return Err(ReplaceError::Unsound);
         }
         self.wanted = None;
         put_only_snapshot(self.store.disk_mut(), snapshot)?;
-        if let Some(note) = note {
+        if let Some(note) = note.take() {
             self.append(None, note);
         }
         self.sync();

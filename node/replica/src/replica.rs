@@ -127,7 +127,7 @@ impl Replica {
     /// Something happened. Then poll the effects and look at the deadline.
     pub fn handle(&mut self, now: Now, input: Input) {
         if self.rescue.is_over() {
-            return;
+            return self.turn_away(input);
         }
         match input {
             Input::Wake => self.agree(now, consensus::Input::Wake),
@@ -186,6 +186,9 @@ impl Replica {
     /// When to hand in [`Input::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
+        if self.rescue.is_over() {
+            return None;
+        }
         let agreement = self.agreement.deadline().filter(|_| self.rescue.adrift.is_none());
         let held = self.held.front().map(|(since, ..)| *since + HELD_UP);
         let others = [self.fetch_deadline(), self.fill_deadline(), held];
@@ -245,7 +248,7 @@ impl Replica {
             proposer: self.agreement.proposer(),
             round: self.agreement.round(),
             validators: validators.unwrap_or_default(),
-            voting: self.agreement.is_voting() && !self.halted,
+            voting: self.agreement.is_voting() && !self.halted && !self.rescue.is_over(),
             peers: count(self.peers.len()),
             clients: count(self.sessions.len()),
             mempool: count(self.ledger.mempool.len()),

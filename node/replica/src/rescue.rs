@@ -19,7 +19,7 @@ use metatopia_sim::World;
 use metatopia_types::{Height, Now, PublicKey};
 
 use crate::{
-    ClientId, Effect, PeerMessage, Replica, STALL,
+    ClientId, Effect, Input, PeerMessage, Replica, STALL,
     backfill::FILLING,
     fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress},
 };
@@ -200,6 +200,21 @@ impl Replica {
         }
     }
 
+    /// This replica has ended, and the next one begins once its state is on the disk, which a full disk
+    /// may hold up: nobody is to wait here for it.
+    pub(crate) fn turn_away(&mut self, input: Input) {
+        match input {
+            Input::ClientUp(client) => {
+                let why = Goodbye::Stopping;
+                self.effects.push_back(Effect::CloseClient { client, why });
+            }
+            Input::Ask { token, .. } => {
+                self.effects.push_back(Effect::Answer { token, answer: Answer::Busy });
+            }
+            _ => {}
+        }
+    }
+
     /// A server without a state can serve nobody.
     pub(crate) fn client_up(&mut self, client: ClientId) {
         if self.rescue.adrift.is_some() {
@@ -247,6 +262,11 @@ impl Replica {
 
     /// Does what is due about a state that this server lacks. Looked at after every input.
     pub(crate) fn rescue(&mut self, now: Now) {
+        if self.muted && (self.rescue.fetch.is_some() || self.rescue.ready.is_some()) {
+            // There is no room for it. Until there is, this replica follows and is asked as it is; then a
+            // newer state is fetched.
+            self.give_up_fetch(now);
+        }
         if let Some(need) = self.need(now) {
             self.begin_fetch(now, need);
         }

@@ -3,7 +3,7 @@
 use metatopia_replica::{
     FetchNews, Fetching, Replacement, Replica, Unasked, encode_snapshot,
     fetch::Progress,
-    keeper::{Done, Health, Order, Restart},
+    keeper::{Order, Restart},
 };
 use metatopia_store::Snapshot;
 
@@ -11,28 +11,33 @@ use super::{Driver, DriverError, Memory, order};
 use crate::{client_driver::random, storage};
 
 impl Driver {
-    /// Goes on from a state that was fetched: as a restart does, in this process.
+    /// Has a state stored that was fetched. On a full disk that takes until there is room.
     pub(super) async fn replace(
         &mut self,
         memory: &mut Memory,
-        replacement: Replacement,
+        mut replacement: Box<Replacement>,
     ) -> Result<(), DriverError> {
-        let Replacement { need, from, base, world, note } = replacement;
+        let Replacement { base, world, note, .. } = replacement.as_mut();
         let (height, root) = (world.height(), world.root());
-        let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
-        order(&self.orders, Order::Replace { snapshot, note }).await?;
-        // Everything that the ended replica waited for comes before the answer, and goes with it.
-        let Restart { past, records, unread } = loop {
-            match self.stored.recv().await.ok_or(DriverError::Thread("storage"))? {
-                Done::Replaced(Ok(restart)) => break restart,
-                Done::Replaced(Err(why)) => return Err(DriverError::NotReplaced(why)),
-                Done::Health(health) => {
-                    memory.disk = (health != Health::Sound).then_some(health);
-                }
-                // What is missing with that state comes after the answer.
-                Done::Synced(_) | Done::Loaded { .. } | Done::Gaps(_) | Done::News(_) => {}
-            }
+        let snapshot = Snapshot { height, root, bytes: encode_snapshot(base, world) };
+        let note = note.take();
+        memory.replacement = Some(replacement);
+        order(&self.orders, Order::Replace { snapshot, note }).await
+    }
+
+    /// Goes on from it: as a restart does, in this process. Everything that the ended replica waited
+    /// for came before, and went with it.
+    pub(super) fn replaced(
+        &mut self,
+        memory: &mut Memory,
+        restart: Result<Restart, String>,
+    ) -> Result<(), DriverError> {
+        let Restart { past, records, unread } = restart.map_err(DriverError::NotReplaced)?;
+        let Some(replacement) = memory.replacement.take() else {
+            return Ok(());
         };
+        let Replacement { need, from, base, world, .. } = *replacement;
+        let height = world.height();
         storage::log_unread(unread.as_ref());
         self.config.seed = random();
         let (config, now) = (self.config.clone(), self.clock.now());

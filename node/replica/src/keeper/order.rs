@@ -33,7 +33,7 @@ pub enum Order {
     /// Store a snapshot.
     Snapshot(Snapshot),
     /// Store a snapshot in the place of all others, append a record, and read back what the log
-    /// holds after that state.
+    /// holds after that state. On a full disk that is done once there is room.
     Replace {
         /// The state.
         snapshot: Snapshot,
@@ -200,4 +200,10 @@ pub(super) enum ReplaceError {
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
     Records(#[from] RecordsError),
+}
+
+impl ReplaceError {
+    pub(super) fn is_full(&self) -> bool {
+        matches!(self, Self::Snapshot(SnapshotError::Disk(error)) if error.cause == Cause::Full)
+    }
 }

@@ -361,19 +361,79 @@ fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_
     assert_eq!(synced(&said), Some(2));
 }
 
+/// Says what became of the order, if that is said.
+fn answer(said: Vec<Done>) -> Option<Result<Restart, String>> {
+    said.iter().any(|done| matches!(done, Done::Replaced(_))).then(|| restart(said))
+}
+
+fn stored(keeper: &Keeper<MemoryDisk>) -> Vec<u64> {
+    let kept = list_snapshots(keeper.store.disk()).expect("a good disk");
+    kept.iter().map(|(height, _)| height.0).collect()
+}
+
+/// Ordered on a disk that was full, or filled up then, it was refused, which ended the process; and
+/// so it went at every start.
 #[test]
-fn a_fetched_state_waits_for_a_log_that_can_be_written() {
+fn a_fetched_state_waits_for_room_whatever_finds_none() {
+    for fault in [Fault::Full, Fault::Fail] {
+        let mut tried = 0;
+        for k in 0.. {
+            let mut keeper = keeper(MemoryDisk::new(), History::Whole);
+            work(&mut keeper, turn(1));
+            work(&mut keeper, [snapshot(1)]);
+            let at = keeper.store.disk().operations() + k;
+            keeper.store.disk_mut().fail_operation(at, fault);
+            let before = turn(2).into_iter().chain([Order::Sync(Position(4))]);
+
+            let said = work(&mut keeper, before.chain([replace(8)]));
+
+            tried += 1;
+            let trouble = health(&said).is_some();
+            let mut answered = answer(said);
+            if trouble && fault == Fault::Full {
+                assert!(answered.is_none(), "at {k}: {answered:?}");
+                let said = work(&mut keeper, [Order::Retry]);
+                assert_eq!(health(&said), Some(&Health::Sound), "at {k}");
+                answered = answer(said);
+            }
+            let failed = fault == Fault::Fail && answered.as_ref().is_some_and(Result::is_err);
+            if !failed {
+                let Restart { records, .. } = answered.expect("an answer").expect("a good disk");
+                let notes = records.iter().filter(|record| matches!(record, Record::Healed { .. }));
+                assert_eq!((notes.count(), stored(&keeper)), (1, vec![8]), "{fault:?} at {k}");
+            }
+            if !trouble && !failed {
+                break;
+            }
+        }
+        println!("{tried} writes and syncs, each with {fault:?}");
+        assert!(tried > 8, "{tried}");
+    }
+}
+
+#[test]
+fn a_fetched_state_that_is_larger_than_the_room_for_the_log_waits_and_the_older_ones_stay() {
     let mut keeper = keeper(MemoryDisk::new(), History::Whole);
     work(&mut keeper, turn(1));
     work(&mut keeper, [snapshot(1)]);
-    let at = keeper.store.disk().operations();
-    keeper.store.disk_mut().fail_operation(at, Fault::Full);
-    work(&mut keeper, turn(2).into_iter().chain([Order::Sync(Position(4))]));
-    assert_eq!(keeper.health, Health::Full);
+    let files = keeper.store.disk().files();
+    let bytes = |file| keeper.store.disk().bytes(file).map_or(0, <[u8]>::len) as u64;
+    let used: u64 = files.into_iter().map(bytes).sum();
+    keeper.store.disk_mut().limit_capacity(Some(used + 2 * ROOM_BYTES));
+    let Order::Replace { mut snapshot, note } = replace(8) else { panic!("a replacement") };
+    snapshot.bytes = vec![1; 3 * ROOM_BYTES as usize];
 
-    let refused = restart(work(&mut keeper, [replace(8)])).expect_err("there is no room");
+    let said = work(&mut keeper, [Order::Replace { snapshot, note }]);
 
-    assert_eq!(refused, "the log cannot be written");
-    let kept = list_snapshots(keeper.store.disk()).expect("a good disk");
-    assert_eq!(kept.iter().map(|(height, _)| height.0).collect::<Vec<_>>(), [1]);
+    assert_eq!(health(&said), Some(&Health::Full));
+    assert!(answer(said).is_none());
+    for _ in 0..3 {
+        assert!(work(&mut keeper, [Order::Retry]).is_empty(), "there is no room yet");
+        assert_eq!(stored(&keeper), [1]);
+    }
+    keeper.store.disk_mut().limit_capacity(None);
+    let said = work(&mut keeper, [Order::Retry]);
+    assert_eq!(health(&said), Some(&Health::Sound));
+    assert!(restart(said).is_ok());
+    assert_eq!(stored(&keeper), [8]);
 }

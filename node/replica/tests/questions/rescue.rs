@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use metatopia_consensus::Base;
+use metatopia_protocol::{Answer, Question};
 use metatopia_replica::{
     ClientId, Condition, Effect, FETCH_PAUSE, FetchNews, HEALS_MAX, HOUR, Input, Need, PeerMessage,
     Replacement, Replica,
@@ -77,11 +78,40 @@ fn a_server_without_a_state_takes_a_certified_one_serves_nobody_before_and_has_n
     assert_eq!((need, from, note), (Need::Adrift, Height(0), None));
     assert_eq!((base.height, world.height()), (Height(SNAPSHOT_TURNS), Height(SNAPSHOT_TURNS)));
     assert!(!base.voice, "nobody knows what it signed");
-    // It has ended: nothing that happens to it matters any more.
+    // It has ended: nothing that happens to it matters any more, and nobody waits for it.
     replica.handle(START, Input::PeerDown(key().public()));
-    assert!(replica.poll().is_none());
+    assert!(replica.poll().is_none() && replica.deadline().is_none());
+    replica.handle(START, Input::ClientUp(ClientId(2)));
+    let refused = replica.poll();
+    assert!(
+        matches!(refused, Some(Effect::CloseClient { client: ClientId(2), .. })),
+        "{refused:?}"
+    );
+    replica.handle(START, Input::Ask { token: 7, question: Question::Servers });
+    let refused = replica.poll();
+    let busy = Answer::Busy;
+    assert!(matches!(refused, Some(Effect::Answer { token: 7, answer }) if answer == busy));
     let opened = Replica::open(config(&genesis()), base, world, [], [], START).expect("a state");
     assert!(!opened.is_adrift());
+}
+
+/// A disk filled up while a state was fetched: the state was ordered to be stored all the same, and a
+/// server that could have gone on without it had ended.
+#[test]
+fn a_state_that_no_room_is_left_for_is_fetched_once_there_is() {
+    let mut server = Alone::begin();
+    server.run_to(SNAPSHOT_TURNS + 10);
+    let mut replica = adrift(Height(0));
+    replica.handle(START, Input::PeerUp(key().public()));
+    replica.handle(START, Input::Muted(true));
+    assert!(replacement(talk(&mut server, &mut replica, START)).is_none());
+    assert_eq!(replica.deadline(), None);
+
+    let later = Now { monotonic: FETCH_PAUSE, wall: NOON.plus(5_000) };
+    replica.handle(later, Input::Muted(false));
+
+    let taken = replacement(talk(&mut server, &mut replica, later)).expect("a state");
+    assert_eq!(taken.base.height, Height(SNAPSHOT_TURNS));
 }
 
 #[test]

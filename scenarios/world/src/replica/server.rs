@@ -357,7 +357,8 @@ impl Machine for Server {
     type Report = Report;
 
     fn handle(&mut self, now: Now, input: Input<Self>) {
-        if self.replacement.is_some() {
+        let of_disk = matches!(input, Input::Timer(Wake::Pulse | Wake::Noticed));
+        if self.replacement.is_some() && !of_disk {
             return self.waiting.push(input);
         }
         self.take_in(now, input);

@@ -97,6 +97,34 @@ fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state(
     assert!(account.turns > 200, "{}", account.turns);
 }
 
+/// Its disk has some room for the log, and none for the state that it fetches: its process ended, and
+/// ended again at every start.
+#[test]
+fn a_server_that_is_far_behind_and_has_no_room_for_a_state_waits_for_it_and_votes_again() {
+    let mut setting = Setting::plaza(Scheme::StandIn, 3);
+    (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+    let mut stage = Stage::new(setting, Conditions::calm(5));
+    people(&mut stage, 14 * SECOND);
+    let down = 5 * SECOND;
+    stage.world.plan(4 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
+    stage.world.plan(9 * SECOND + SECOND / 100, Order::DiskFull(SEAT, 2_000));
+    stage.world.plan(12 * SECOND, Order::DiskMends(SEAT));
+    stage.run_until(12 * SECOND);
+    assert_eq!(healths(&stage), [Health::Full]);
+    assert!(stage.world.cluster.replaced.is_empty());
+
+    stage.run_until(14 * SECOND);
+
+    assert_eq!(healths(&stage), [Health::Full, Health::Sound]);
+    let fetched: Vec<usize> =
+        stage.world.cluster.replaced.iter().map(|(_, seat, _)| *seat).collect();
+    // The state that waited is far behind by then too.
+    assert_eq!(fetched, [SEAT, SEAT]);
+    let account = stage.finish(10 * SECOND);
+    account.assert_sound();
+    assert_eq!(account.crashes, 1, "only the one that was planned");
+}
+
 #[test]
 fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_none() {
     for deed in [Deed::WrongRoot, Deed::WithholdAllButOne] {
