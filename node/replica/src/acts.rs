@@ -5,12 +5,12 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_types::{Act, ActId, Envelope, Evidence, PublicKey, Sign, Verify, limits};
+use metatopia_types::{Act, ActId, Envelope, Evidence, Height, PublicKey, Sign, Verify, limits};
 
 use crate::{
     Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
     ledger::Ledger,
-    mempool::{Gate, Origin},
+    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_PER_SECOND, Ration},
 };
 
 /// For so many heights a standby's word that it follows is good; then it says it again. Roots of the
@@ -41,10 +41,8 @@ impl Replica {
         let handed_on = matches!(self.ledger.mempool.origin(&act), Some(Origin::Client(_)));
         let stage = match self.admit(submission, Origin::Client(client)) {
             Ok(()) => {
-                let admitted = self.ledger.mempool.submission(&act).filter(|_| !handed_on);
-                if let Some(submission) = admitted.cloned() {
-                    let frame = PeerMessage::Submission(Box::new(submission)).encode();
-                    self.effects.push_back(Effect::ToPeer { to: None, frame });
+                if !handed_on {
+                    self.relay(&act);
                 }
                 Stage::Admitted
             }
@@ -63,6 +61,32 @@ impl Replica {
             }
         };
         self.effects.push_back(Effect::Traced { act, stage });
+    }
+
+    /// Hands a client's act on to the other servers, now or after a turn.
+    fn relay(&mut self, act: &ActId) {
+        let Ledger { mempool, windows, .. } = &mut self.ledger;
+        let height = windows.height().plus(1);
+        if let Some(submission) = mempool.hand_on(act, height, &mut self.ration) {
+            let frame = PeerMessage::Submission(Box::new(submission)).encode();
+            self.effects.push_back(Effect::ToPeer { to: None, frame });
+        }
+    }
+
+    /// After a turn: what had to wait, and what the others may have lost.
+    pub(crate) fn relay_overdue(&mut self, height: Height) {
+        self.ration = self.ration_of_turn();
+        for submission in self.ledger.mempool.overdue(height, &mut self.ration) {
+            let frame = PeerMessage::Submission(Box::new(submission)).encode();
+            self.effects.push_back(Effect::ToPeer { to: None, frame });
+        }
+    }
+
+    fn ration_of_turn(&self) -> Ration {
+        let agreement = &self.config.agreement;
+        let votes = self.agreement.is_member(&agreement.signer.public());
+        let per_second = if votes { RELAYED_PER_SECOND } else { FOLLOWER_RELAYED_PER_SECOND };
+        Ration::of_turn(agreement.turn_length, per_second)
     }
 
     /// The receipt once more, and the outcome if that is known, or once it is.

@@ -1,5 +1,7 @@
 //! Acts that wait for a turn: bounded, fair between authors, and checked before they are kept.
 
+mod relay;
+
 use std::collections::BTreeMap;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
@@ -9,6 +11,10 @@ use metatopia_types::{
     limits, wire,
 };
 
+pub use self::relay::{
+    AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
+    RELAYED_PER_SECOND, Ration,
+};
 use crate::ClientId;
 
 /// Acts of one author that may wait: six seconds of a client that acts ten times a second.
@@ -21,13 +27,6 @@ pub const STRANGER_PENDING_MAX: usize = 16;
 /// Strangers open no further lanes once the sim remembers so many: they would use up the other half
 /// too, which is for those who logged in, for admins and for servers.
 pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
-
-/// An act of a client that waits for so many turns, a second of them, is handed on to the other
-/// servers once more: one of them may have had no room for it, or have lost it.
-pub const AGAIN_TURNS: u64 = 20;
-
-/// Acts that are handed on once more after one turn, lest a full pool repeats all it has.
-pub const HANDED_AGAIN_MAX: usize = 16;
 
 /// Bytes of all waiting acts with their blobs.
 pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -46,8 +45,8 @@ struct Pending {
     submission: Submission,
     bytes: usize,
     origin: Origin,
-    /// The height under way when the other servers were told of it last.
-    handed_on: Height,
+    /// The height under way when the other servers were told of it last; none while they were not.
+    handed_on: Option<Height>,
     /// The bucket of strangers that it counts in, even if another origin asks for it later.
     bucket: Option<Origin>,
 }
@@ -161,7 +160,7 @@ impl Mempool {
         }
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
-        let handed_on = gate.height;
+        let handed_on = (origin == Origin::Server).then_some(gate.height);
         self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
         Ok(id)
     }
@@ -285,37 +284,9 @@ impl Mempool {
         self.pending.get(act).map(|pending| pending.origin)
     }
 
-    /// This act, if it waits.
-    #[must_use]
-    pub fn submission(&self, act: &ActId) -> Option<&Submission> {
-        self.pending.get(act).map(|pending| &pending.submission)
-    }
-
-    /// Acts of clients that have waited for [`AGAIN_TURNS`] since the others were told of them, at
-    /// most [`HANDED_AGAIN_MAX`], those of a lane in their order. They count as handed on then.
-    pub fn overdue(&mut self, height: Height) -> Vec<Submission> {
-        let ids = self.authors.values().flat_map(BTreeMap::values);
-        let waits = |id: &&ActId| {
-            self.pending.get(*id).is_some_and(|pending| {
-                let own = matches!(pending.origin, Origin::Client(_));
-                own && pending.handed_on.0.saturating_add(AGAIN_TURNS) <= height.0
-            })
-        };
-        let overdue: Vec<ActId> = ids.filter(waits).take(HANDED_AGAIN_MAX).copied().collect();
-        let hand_on = |id| {
-            let pending = self.pending.get_mut(&id)?;
-            pending.handed_on = height;
-            Some(pending.submission.clone())
-        };
-        overdue.into_iter().filter_map(hand_on).collect()
-    }
-
-    /// Every waiting act and where it came from, for a server that just came up; those of a lane in
-    /// their order, because a later one that is proposed first shuts out the earlier ones.
-    pub fn submissions(&self) -> impl Iterator<Item = (&Submission, Origin)> {
-        let ids = self.authors.values().flat_map(BTreeMap::values);
-        let pending = ids.filter_map(|id| self.pending.get(id));
-        pending.map(|pending| (&pending.submission, pending.origin))
+    /// Every waiting act.
+    pub fn acts(&self) -> impl Iterator<Item = &SignedEnvelope> {
+        self.pending.values().map(|pending| &pending.submission.act)
     }
 
     fn remove(&mut self, id: &ActId) -> Option<Origin> {

@@ -18,9 +18,19 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, Waiting, answers::HELD_UP, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, mending::Mending,
-    offers::Offers, outbox::Outbox, rescue::Rescue, sessions::Demand, views::Views,
+    SessionEffect, Sessions, Stage, Status, Waiting,
+    answers::HELD_UP,
+    archive::Archive,
+    backfill::Backfill,
+    controls::Controls,
+    ledger::Ledger,
+    mempool::{Origin, Ration},
+    mending::Mending,
+    offers::Offers,
+    outbox::Outbox,
+    rescue::Rescue,
+    sessions::Demand,
+    views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -98,6 +108,8 @@ pub struct Replica {
     pub(crate) held: VecDeque<(Duration, Asker, Question)>,
     pub(crate) next_load: u64,
     pub(crate) peers: BTreeSet<PublicKey>,
+    /// How many acts may be handed on to them before the next turn.
+    pub(crate) ration: Ration,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
     pub(crate) entrances: Entrances,
     /// Where followers reach this server; without it none is let in.
@@ -219,7 +231,7 @@ impl Replica {
 
     /// The acts that wait for a turn.
     pub fn pending(&self) -> impl Iterator<Item = &SignedEnvelope> {
-        self.ledger.mempool.submissions().map(|(submission, _)| &submission.act)
+        self.ledger.mempool.acts()
     }
 
     /// How much its agreement holds of what others said, beside the limits of that.
@@ -435,10 +447,6 @@ impl Replica {
                 self.effects.push_back(Effect::Traced { act, stage });
             }
         }
-        for submission in self.ledger.mempool.overdue(height) {
-            let frame = PeerMessage::Submission(Box::new(submission)).encode();
-            self.effects.push_back(Effect::ToPeer { to: None, frame });
-        }
         let proof = world.proof(&World::outcomes_key(height));
         self.archive.applied(result, proof);
         for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
@@ -461,6 +469,7 @@ impl Replica {
         let applied =
             consensus::Applied { height, root: result.root, validators: result.validators.clone() };
         self.agree(now, consensus::Input::Applied(applied));
+        self.relay_overdue(height);
         self.snapshot(height);
         if let Some(status) = self.status(now) {
             self.effects.push_back(Effect::Status(Box::new(status)));
@@ -505,22 +514,20 @@ impl Replica {
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
         self.provider_up(now, peer);
+        // Before the acts, which may be a thousand, lest votes wait for these.
+        self.agree(now, consensus::Input::PeerUp(peer));
         // What it missed while it was away may never be sent again by its clients. Acts that servers
         // exchanged among themselves it gets from each of them, and need not hear from followers.
         let own = self.config.agreement.signer.public();
         let votes = self.agreement.is_member(&own);
-        let submissions = self.ledger.mempool.submissions().filter_map(|(submission, origin)| {
-            let owned = origin != Origin::Server || submission.act.envelope.author == own;
-            (votes || owned).then(|| PeerMessage::Submission(Box::new(submission.clone())))
-        });
+        let submissions = self.ledger.mempool.hand_over(own, votes).into_iter();
+        let submissions = submissions.map(|act| PeerMessage::Submission(Box::new(act)));
         let entrances =
             self.entrances.known().map(|known| PeerMessage::Entrance(Box::new(known.clone())));
-        let frames: Vec<Vec<u8>> =
-            submissions.chain(entrances).map(|message| message.encode()).collect();
-        for frame in frames {
+        for message in submissions.chain(entrances) {
+            let frame = message.encode();
             self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
         }
-        self.agree(now, consensus::Input::PeerUp(peer));
     }
 
     fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {

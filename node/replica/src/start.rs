@@ -14,9 +14,17 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mending::Mending, offers::Offers,
-    outbox::Outbox, rescue::Rescue, views::Views,
+    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions,
+    archive::Archive,
+    backfill::Backfill,
+    controls::Controls,
+    ledger::Ledger,
+    mempool::{FOLLOWER_RELAYED_PER_SECOND, Ration},
+    mending::Mending,
+    offers::Offers,
+    outbox::Outbox,
+    rescue::Rescue,
+    views::Views,
 };
 
 /// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
@@ -282,6 +290,7 @@ impl Replica {
         // From the start there is a state to begin with: a restart has lost the ones before.
         let mut offers = Offers::default();
         offers.keep(world.height(), world.root(), world.snapshot());
+        let ration = Ration::of_turn(config.agreement.turn_length, FOLLOWER_RELAYED_PER_SECOND);
         let mut replica = Self {
             config,
             agreement,
@@ -303,6 +312,7 @@ impl Replica {
             held: VecDeque::new(),
             next_load: 0,
             peers: BTreeSet::new(),
+            ration,
             contacts: BTreeMap::new(),
             entrances,
             welcome: None,

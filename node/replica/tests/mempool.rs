@@ -6,8 +6,8 @@ use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
     ClientId,
     mempool::{
-        AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, Mempool, Origin,
-        STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
+        AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX, Mempool, Origin,
+        Ration, STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
     },
 };
 use metatopia_sim::{LaneWindows, Window};
@@ -271,24 +271,80 @@ fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
     assert_eq!(gone[0].why, SubmitRefusal::Replayed(2));
 }
 
+fn ids(submissions: &[Submission]) -> Vec<ActId> {
+    submissions.iter().map(|submission| submission.act.id()).collect()
+}
+
+fn ration(acts: u64) -> Ration {
+    Ration::of_turn(1_000, acts)
+}
+
 #[test]
-fn waiting_acts_are_handed_on_in_the_order_of_their_lanes() {
+fn a_server_that_comes_up_gets_waiting_acts_in_the_order_of_their_lanes_this_servers_first() {
     let mut pool = Pool::new();
-    for author in [2, 1] {
+    for author in [2, 3, 1] {
         for seq in (1..=20).rev() {
             pool.admit(act(author, 1, seq)).expect("good");
         }
     }
 
-    let handed: Vec<_> =
-        pool.pool.submissions().map(|(submission, _)| &submission.act.envelope).collect();
+    let handed = pool.pool.hand_over(key(3).public(), true);
 
-    assert_eq!(handed.len(), 40);
-    for author in [1, 2] {
-        let own = handed.iter().filter(|envelope| envelope.author == key(author).public());
+    assert_eq!(handed.len(), 60);
+    let authors: Vec<PublicKey> = handed.iter().map(|said| said.act.envelope.author).collect();
+    assert_eq!(authors[..20], [key(3).public(); 20]);
+    for author in [1, 2, 3] {
+        let own = handed.iter().map(|said| &said.act.envelope);
+        let own = own.filter(|envelope| envelope.author == key(author).public());
         let seqs: Vec<u64> = own.map(|envelope| envelope.seq.0).collect();
         assert_eq!(seqs, (1..=20).collect::<Vec<_>>());
     }
+}
+
+/// Pools that had filled up on both sides of a cut network were handed over at once when it was whole
+/// again: that was more than may wait to be sent, so the connection ended, and so did the next.
+#[test]
+fn a_full_pool_is_handed_over_in_parts_and_what_is_left_of_it_is_overdue() {
+    let mut pool = Pool::new();
+    let mut all = Vec::new();
+    for author in 1..=20 {
+        for seq in 1..=AUTHOR_PENDING_MAX as u64 {
+            all.push(pool.admit(act(author, 1, seq)).expect("there is room"));
+        }
+    }
+    assert_eq!(pool.pool.overdue(Height(1), &mut ration(2_000)).len(), all.len());
+
+    let handed = ids(&pool.pool.hand_over(key(99).public(), true));
+    let overdue = ids(&pool.pool.overdue(Height(2), &mut ration(2_000)));
+
+    assert_eq!(handed.len() as u64, HANDED_OVER_MAX);
+    assert_eq!(overdue.len(), all.len() - handed.len());
+    assert!(handed.iter().all(|act| !overdue.contains(act)));
+    assert!(pool.pool.overdue(Height(3), &mut ration(2_000)).is_empty());
+}
+
+/// The clients of one server may say more than the others read of it: its votes came behind all that,
+/// and then the others took it for too slow.
+#[test]
+fn acts_beyond_the_pace_of_the_others_wait_for_a_turn_and_none_overtakes_one_of_its_lane() {
+    let mut pool = Pool::new();
+    let mut turn = ration(3);
+    let said: Vec<ActId> =
+        (1..=5).map(|seq| pool.admit(act(1, 1, seq)).expect("there is room")).collect();
+    let elsewhere = pool.admit(act(2, 1, 1)).expect("there is room");
+
+    let mut hand_on = |act: &ActId, turn: &mut Ration| {
+        pool.pool.hand_on(act, Height(1), turn).map(|said| said.act.id())
+    };
+    let at_once: Vec<ActId> = said.iter().filter_map(|act| hand_on(act, &mut turn)).collect();
+    assert_eq!(at_once, said[..3]);
+    let mut next = ration(1);
+    assert_eq!(hand_on(&said[4], &mut next), None, "it would shut out the one before it");
+    assert_eq!(hand_on(&elsewhere, &mut next), Some(elsewhere), "another lane waits for nobody");
+
+    assert_eq!(ids(&pool.pool.overdue(Height(2), &mut ration(1))), said[3..4]);
+    assert_eq!(ids(&pool.pool.overdue(Height(3), &mut ration(9))), said[4..]);
+    assert!(pool.pool.overdue(Height(4), &mut ration(9)).is_empty());
 }
 
 /// A follower handed an act on while a turn took long. The proposer had heard enough of it and passed
@@ -300,9 +356,8 @@ fn acts_that_wait_for_long_are_handed_on_again_a_few_at_a_time_and_in_order() {
         .map(|seq| pool.admit(act(1, 1, seq)).expect("there is room"))
         .collect();
     pool.admit_from(act(2, 1, 1), Origin::Server).expect("there is room");
-    let mut overdue = |height| -> Vec<ActId> {
-        pool.pool.overdue(Height(height)).iter().map(|again| again.act.id()).collect()
-    };
+    let mut overdue = |height| ids(&pool.pool.overdue(Height(height), &mut ration(100)));
+    assert_eq!(overdue(1), late, "the others heard of none");
     assert!(overdue(AGAIN_TURNS).is_empty(), "they came at height 1");
     assert_eq!(overdue(1 + AGAIN_TURNS), late[..HANDED_AGAIN_MAX]);
     assert_eq!(overdue(1 + AGAIN_TURNS), late[HANDED_AGAIN_MAX..]);

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
-use metatopia_replica::PEER_FRAME_BYTES_MAX;
+use metatopia_replica::{PEER_FRAME_BYTES_MAX, mempool::RELAYED_PER_SECOND};
 
 /// Largest frame: the longest answer to a question, and what encodes around it.
 pub const FRAME_BYTES_MAX: usize = 528 * 1024;
 const _: () = assert!(FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
+
+/// Frames of one peer that are read in a second. Four tenths of all acts that turns have room for, or
+/// 32 MiB a second. Acts with wrong signatures, some 45 us each, take so at most 0.37 of a core from
+/// the one who looks. Whoever keeps the rules stays below: votes and parts are some dozens a turn.
+const FRAMES_PER_SECOND: u32 = 8_192;
+const _: () = assert!(FRAMES_PER_SECOND as u64 >= 2 * RELAYED_PER_SECOND);
 
 /// The bounds of one session.
 #[derive(Debug, Clone, Copy)]
@@ -33,9 +39,7 @@ impl Default for LaneLimits {
             // Sixteen of the largest frames; at 12 votes of 200 bytes a turn, an hour of votes.
             send_bytes_max: 8 * 1024 * 1024,
             receive_bytes_max: 4 * 1024 * 1024,
-            // Four tenths of all acts that turns have room for, or 32 MiB a second. Acts with wrong
-            // signatures, some 45 us each, take so at most 0.37 of a core from the one who looks.
-            frames_per_second: 8_192,
+            frames_per_second: FRAMES_PER_SECOND,
             heartbeat: Duration::from_millis(250),
             silence: Duration::from_secs(1),
         }
