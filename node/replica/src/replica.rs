@@ -315,7 +315,14 @@ impl Replica {
                     Effect::CloseClient { client, why }
                 }
             };
-            self.tell(effect);
+            // Once this replica has ended nothing is told any more that waits for the disk. A goodbye
+            // tells nothing of turns, and who got none would wait for ever.
+            match effect {
+                Effect::CloseClient { .. } if self.rescue.is_over() => {
+                    self.effects.push_back(effect)
+                }
+                _ => self.tell(effect),
+            }
         }
     }
 

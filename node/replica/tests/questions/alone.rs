@@ -32,6 +32,8 @@ pub(crate) struct Alone {
     pub(crate) guests: Guests,
     /// What was sent to one other server or follower.
     pub(crate) sent: Vec<(PublicKey, Vec<u8>)>,
+    /// What was sent to all of them.
+    pub(crate) sent_to_all: Vec<Vec<u8>>,
     /// What others answered.
     pub(crate) heard_from: Vec<(PublicKey, u32, Answer)>,
     /// What clients were told and did not look at yet.
@@ -119,6 +121,7 @@ impl Alone {
             loaded: 0,
             guests,
             sent: Vec::new(),
+            sent_to_all: Vec::new(),
             heard_from: Vec::new(),
             told,
             clients: 0,
@@ -191,6 +194,10 @@ impl Alone {
                 }
                 Effect::ToPeer { to: Some(to), frame } => {
                     self.sent.push((to, frame));
+                    continue;
+                }
+                Effect::ToPeer { to: None, frame } => {
+                    self.sent_to_all.push(frame);
                     continue;
                 }
                 Effect::PeerAnswer { from, id, answer } => {

@@ -9,7 +9,7 @@ use metatopia_replica::{
     ClientId, Condition, Effect, FETCH_PAUSE, FetchNews, HEALS_MAX, HOUR, Input, Need, PeerMessage,
     Replacement, Replica,
 };
-use metatopia_sim::World;
+use metatopia_sim::{Serial, World};
 use metatopia_types::{Height, Millis, Now, PublicKey, Sign as _, SigningKey};
 
 use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key, tools};
@@ -36,11 +36,11 @@ fn talk(server: &mut Alone, replica: &mut Replica, now: Now) -> Vec<Effect> {
     let (peer, own): (PublicKey, PublicKey) = (key().public(), own().public());
     let mut rest = Vec::new();
     while let Some(effect) = replica.poll() {
-        let Effect::ToPeer { to: Some(to), frame } = effect else {
+        let Effect::ToPeer { to, frame } = effect else {
             rest.push(effect);
             continue;
         };
-        assert_eq!(to, peer);
+        assert!(to.is_none_or(|to| to == peer));
         server.peer_says(own, &PeerMessage::decode(&frame).expect("a frame"));
         for (to, frame) in std::mem::take(&mut server.sent) {
             assert_eq!(to, own);
@@ -112,6 +112,57 @@ fn a_state_that_no_room_is_left_for_is_fetched_once_there_is() {
 
     let taken = replacement(talk(&mut server, &mut replica, later)).expect("a state");
     assert_eq!(taken.base.height, Height(SNAPSHOT_TURNS));
+}
+
+/// Goodbyes of a replica that went on from another state waited for its log like all that it told;
+/// with it they were forgotten, and clients that watch no clock waited for ever.
+#[test]
+fn clients_of_a_replica_that_ends_are_sent_away_whatever_its_disk_has_not_synced() {
+    let mut server = Alone::begin();
+    server.run_to(3);
+    let genesis = genesis();
+    let mut config = config(&genesis);
+    config.agreement.signer = Arc::new(own());
+    config.behind_turns = 60;
+    let world = World::genesis(&genesis, &tools()).expect("a genesis");
+    let set = world.validators(Height(1)).expect("the first set");
+    let base = Base::genesis(Millis(0), world.root(), set);
+    let mut replica = Replica::open(config, base, world, [], [], START).expect("an empty log");
+    replica.handle(START, Input::ClientUp(ClientId(1)));
+    replica.handle(START, Input::PeerUp(key().public()));
+    server.peer_up(own().public());
+    let mut said = Vec::new();
+    for second in 1..20 {
+        let monotonic = Duration::from_secs(second);
+        let now = Now { monotonic, wall: NOON.plus(1_000 * second) };
+        replica.handle(now, Input::Wake);
+        for frame in std::mem::take(&mut server.sent_to_all) {
+            replica.handle(now, Input::PeerFrame { from: key().public(), frame });
+        }
+        // Nobody tells it that its log is durable.
+        let mut more = talk(&mut server, &mut replica, now);
+        while let Some(effect) = more.pop() {
+            if let Effect::Apply { mut world, decision } = effect {
+                let result = Box::new(world.apply(&decision.turn, &Serial));
+                replica.handle(now, Input::Applied { world, result });
+                more.extend(talk(&mut server, &mut replica, now));
+            } else {
+                said.push(effect);
+            }
+        }
+        server.run_to(server.height().0 + 1);
+        if second == 5 {
+            // The line to it is cut for a while.
+            server.run_to(SNAPSHOT_TURNS + 100);
+            server.sent_to_all.clear();
+        }
+    }
+
+    let was_said = |wanted: fn(&Effect) -> bool| said.iter().any(wanted);
+    assert!(was_said(|effect| matches!(effect, Effect::Sync(_))), "turns were decided");
+    assert!(was_said(|effect| matches!(effect, Effect::Replace(_))), "it went on from a state");
+    let away = was_said(|effect| matches!(effect, Effect::CloseClient { client: ClientId(1), .. }));
+    assert!(away, "{said:?}");
 }
 
 #[test]
