@@ -31,6 +31,7 @@ use crate::{
     building::Work,
     chat::ChatLine,
     inbox::{Sender, canonical_order},
+    limits::DEED_BYTES_MAX,
     object::Object,
     players::{Player, Session},
     programs::Programs,
@@ -315,10 +316,13 @@ fn make(
             let deed = state.work(*work).map_err(no_room)?;
             brought.made = makes.then_some(deed.object);
             state.remember(author, deed);
+            // What leaves less in the state than it takes out may find no room, and needs none.
+            state.room.take(DEED_BYTES_MAX);
             brought.tally.build(author);
         }
         Change::Undo(skip) => {
             state.undo(author, skip).map_err(no_room)?;
+            state.room.take(DEED_BYTES_MAX);
             brought.tally.build(author);
         }
     }

@@ -18,6 +18,7 @@ use crate::{
     genesis::{Genesis, GenesisError, ObjectSpec},
     governance::Governance,
     object::Object,
+    room::Room,
     script::Script,
     state::{Charter, Clock, State},
     tracked::Tracked,
@@ -115,6 +116,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),
         recast: Vec::new(),
+        room: Room::default(),
     })
 }
 

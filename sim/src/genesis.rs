@@ -17,7 +17,7 @@ use crate::{
     land::{Area, Land},
     limits::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
-        TEXT_BYTES_MAX,
+        TEXT_BYTES_MAX, WORLD_BYTES_MAX,
     },
     object::AVATAR,
     parameters::{Parameters, ParametersError},
@@ -262,6 +262,12 @@ pub enum GenesisError {
         height: Height,
         /// Its root.
         root: Root,
+    },
+    /// The state that it begins with is longer than one may be.
+    #[error("the world begins with {bytes} bytes where at most {WORLD_BYTES_MAX} are allowed")]
+    TooLarge {
+        /// Its length.
+        bytes: u64,
     },
     /// The bytes are no genesis.
     #[error("genesis: {0}")]

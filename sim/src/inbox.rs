@@ -10,8 +10,11 @@ use metatopia_scripting::Event;
 use metatopia_types::{Digest, PublicKey, ScriptId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{
-    INBOX_BYTES_MAX, INBOX_BYTES_PER_SENDER_MAX, INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX,
+use crate::{
+    limits::{
+        INBOX_BYTES_MAX, INBOX_BYTES_PER_SENDER_MAX, INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX,
+    },
+    room::Room,
 };
 
 /// Who raised an event.
@@ -49,6 +52,9 @@ pub(crate) enum InboxFull {
     /// The inbox is full.
     #[error("the inbox is full")]
     Inbox,
+    /// The whole state has no room for more.
+    #[error("the world is full")]
+    World,
 }
 
 /// Events waiting for one script.
@@ -70,8 +76,8 @@ impl Inbox {
         self.waiting.iter().map(|(delivery, _)| delivery)
     }
 
-    /// Adds an event, if there is room: for this sender, and at all.
-    pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), InboxFull> {
+    /// Adds an event, if there is room: for this sender, in this inbox, and in the world.
+    pub(crate) fn push(&mut self, delivery: Delivery, room: &mut Room) -> Result<(), InboxFull> {
         let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
         let (mut own, mut own_bytes, mut all_bytes) = (1, bytes, bytes);
         for (other, bytes) in &self.waiting {
@@ -86,6 +92,10 @@ impl Inbox {
         }
         if self.waiting.len() >= INBOX_EVENTS_MAX || all_bytes > INBOX_BYTES_MAX {
             return Err(InboxFull::Inbox);
+        }
+        // Its length is written down with it.
+        if !room.take(wire::length(&bytes).saturating_add(bytes as usize)) {
+            return Err(InboxFull::World);
         }
         self.waiting.push((delivery, bytes));
         Ok(())
@@ -150,17 +160,23 @@ mod tests {
         Delivery { sender: Sender::Script(ScriptId(sender)), raised: Tick(1), index, event }
     }
 
+    fn push(inbox: &mut Inbox, delivery: Delivery) -> Result<(), InboxFull> {
+        let mut room = Room::ENDLESS;
+        inbox.push(delivery, &mut room)
+    }
+
     #[test]
     fn a_sender_fills_its_share_and_everybody_together_the_inbox() {
         let mut inbox = Inbox::default();
         let per_sender = INBOX_EVENTS_PER_SENDER_MAX as u32;
         for sender in 0..INBOX_EVENTS_MAX as u64 / u64::from(per_sender) {
-            (0..per_sender).for_each(|n| assert_eq!(inbox.push(delivery(sender, n, 1)), Ok(())));
-            assert_eq!(inbox.push(delivery(sender, per_sender, 1)), Err(InboxFull::Sender));
+            (0..per_sender)
+                .for_each(|n| assert_eq!(push(&mut inbox, delivery(sender, n, 1)), Ok(())));
+            assert_eq!(push(&mut inbox, delivery(sender, per_sender, 1)), Err(InboxFull::Sender));
         }
 
         assert_eq!(inbox.waiting().len(), INBOX_EVENTS_MAX);
-        assert_eq!(inbox.push(delivery(99, 0, 1)), Err(InboxFull::Inbox));
+        assert_eq!(push(&mut inbox, delivery(99, 0, 1)), Err(InboxFull::Inbox));
     }
 
     #[test]
@@ -168,13 +184,13 @@ mod tests {
         let mut inbox = Inbox::default();
         let half = INBOX_BYTES_PER_SENDER_MAX as usize / 2 - 20;
         for sender in 0..3 {
-            assert_eq!(inbox.push(delivery(sender, 0, half)), Ok(()));
-            assert_eq!(inbox.push(delivery(sender, 1, half)), Ok(()));
-            assert_eq!(inbox.push(delivery(sender, 2, 100)), Err(InboxFull::Sender));
+            assert_eq!(push(&mut inbox, delivery(sender, 0, half)), Ok(()));
+            assert_eq!(push(&mut inbox, delivery(sender, 1, half)), Ok(()));
+            assert_eq!(push(&mut inbox, delivery(sender, 2, 100)), Err(InboxFull::Sender));
         }
 
-        assert_eq!(inbox.push(delivery(3, 0, half)), Err(InboxFull::Inbox));
-        assert_eq!(inbox.push(delivery(3, 0, 1)), Ok(()));
+        assert_eq!(push(&mut inbox, delivery(3, 0, half)), Err(InboxFull::Inbox));
+        assert_eq!(push(&mut inbox, delivery(3, 0, 1)), Ok(()));
         assert!(wire::length(&inbox) < INBOX_BYTES_MAX as usize + 2_000);
     }
 
@@ -183,7 +199,7 @@ mod tests {
         let mut inbox = Inbox::default();
         for (tick, index) in [(2, 1), (1, 9), (2, 0), (1, 3)] {
             let delivery = Delivery { raised: Tick(tick), ..delivery(7, index, 1) };
-            assert_eq!(inbox.push(delivery), Ok(()));
+            assert_eq!(push(&mut inbox, delivery), Ok(()));
         }
 
         let taken = inbox.take(&Digest::ZERO, Tick(3), ScriptId(1));

@@ -42,6 +42,13 @@ pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
 pub(crate) const OUTCOMES: &str = "outcomes";
 
+/// Bytes of a snapshot for one leaf, besides its key's text and its content, at most: the length of
+/// that text, a hash, and twice the length of the content.
+const LEAF_HEAD_BYTES_MAX: u64 = 1 + 32 + 2 * 3;
+
+/// Bytes of the number of leaves, at most.
+const COUNT_BYTES_MAX: u64 = 3;
+
 /// A leaf that is not cut.
 #[derive(Debug, Clone)]
 struct Single {
@@ -91,6 +98,8 @@ pub(crate) struct Leaves {
     touching: Vec<Contact>,
     /// The nodes over the hashes of all leaves.
     nodes: Arc<merkle::Tree>,
+    /// See [`Leaves::bytes`].
+    bytes: u64,
     /// Objects that changed between the last two calls of [`Leaves::refresh`].
     changed: Vec<Changed>,
     hashed_bytes: u64,
@@ -123,6 +132,11 @@ impl Leaves {
     pub(crate) fn place(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
         let leaves = self.tree.iter().map(|(key, (digest, hash))| (key, digest.hash, *hash));
         PlacedTiles::find(&self.nodes, leaves, tiles)
+    }
+
+    /// Bytes of a snapshot of the state that was last looked at, at most.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Bytes of content hashed so far, for measurements.
@@ -197,7 +211,12 @@ impl Leaves {
             self.contacts(state);
         }
         self.settle();
-        let hashes = self.tree.values().map(|(_, hash)| *hash).collect();
+        self.bytes = 2 * COUNT_BYTES_MAX;
+        let hashes = self.tree.iter().map(|(key, (digest, hash))| {
+            self.bytes += key.0.len() as u64 + LEAF_HEAD_BYTES_MAX + u64::from(digest.bytes);
+            *hash
+        });
+        let hashes = hashes.collect();
         self.nodes = Arc::new(self.nodes.followed_by(hashes));
         self.root()
     }

@@ -12,7 +12,8 @@
 //!   the turns before, without executing any.
 //! * The state is cut into leaves of at most 64 KiB; the root is a Merkle root over them. A
 //!   [`Manifest`] with its leaves is a snapshot, and restoring it is as good as never having
-//!   stopped. [`difference`] names the first field in which two states differ.
+//!   stopped. [`difference`] names the first field in which two states differ. What would make the
+//!   state too long to be restored finds no room ([`limits::WORLD_BYTES_MAX`]).
 //! * A [`Course`] follows decided turns and compares what they state; a [`Capsule`] holds a state and
 //!   the turns after it, for others to look for where two servers part.
 //! * Whoever can run work in parallel hands in a [`ForkJoin`]; [`Serial`] is always right.
@@ -133,6 +134,7 @@ mod placed;
 mod players;
 mod programs;
 mod reach;
+mod room;
 mod run;
 mod scene;
 mod script;

@@ -93,5 +93,15 @@ pub const PACKAGES_MAX: usize = 1_024;
 /// Bytes of an encoded genesis.
 pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
+/// Bytes of a world's state as a snapshot has it; whatever anybody can make grow without a bound of
+/// its own finds no room beyond it. 64 MiB are 1,300 scripts with full inboxes and states. The rest of
+/// a state has bounds of its own, 125 MiB together: see
+/// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
+pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
+
+/// Bytes that one deed of a builder can add to a state: a thing of 700, eight scripts of 250 each that
+/// are told that they begin, and what takes it back, 400.
+pub const DEED_BYTES_MAX: usize = 4 * 1_024;
+
 /// Bytes of a genesis text: a licence, a kind of object.
 pub const TEXT_BYTES_MAX: usize = 256;

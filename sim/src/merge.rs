@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Pose, limits::IMPULSE_MAX};
-use metatopia_scripting::{Effect, Event, EventKind, Own};
-use metatopia_types::{ObjectId, ScriptId, Tick};
+use metatopia_scripting::{Effect, ErrorKind, Event, EventKind, Own, Report};
+use metatopia_types::{ObjectId, ScriptId, Tick, wire};
 
 use crate::{
     chat::{ChatLine, NEARBY},
@@ -72,18 +72,29 @@ fn clamped(sum: i128) -> Fx {
 fn settle(state: &mut State, run: &mut Run, tick: Tick) {
     // It all had room before, and nothing came in between.
     for delivery in core::mem::take(&mut run.rest) {
-        state.deliver(run.script, delivery);
+        state.deliver_anyway(run.script, delivery);
     }
     let Some(script) = state.scripts.get_mut(&run.script) else {
         return;
     };
     if let Some(changed) = run.state.take() {
-        script.state = changed;
+        let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
+        if state.room.take(growth) {
+            script.state = changed;
+        } else {
+            run.fail(no_room());
+        }
     }
     if let Some((kind, _)) = run.failures.last() {
         script.failures = script.failures.saturating_add(run.failures.len() as u64);
         script.last_failure = Some((tick, *kind));
     }
+}
+
+/// A script would remember more than the world has room for.
+fn no_room() -> (ErrorKind, Box<Report>) {
+    let message = "the world has no room for a larger state".to_owned();
+    (ErrorKind::State, Box::new(Report { message, ..Report::default() }))
 }
 
 /// The fields of each object: if several scripts on it wrote one, the writer of the highest rank
@@ -172,7 +183,10 @@ fn set_timer(state: &mut State, script: ScriptId, name: String, at: Tick) {
     let Some(found) = state.scripts.get_mut(&script) else {
         return;
     };
-    if found.timers.len() >= TIMERS_MAX && !found.timers.contains_key(&name) {
+    let before = found.timers.get_key_value(&name).map(|timer| wire::length(&timer));
+    let growth = wire::length(&(&name, at)).saturating_sub(before.unwrap_or(0));
+    let full = found.timers.len() >= TIMERS_MAX && before.is_none();
+    if full || !state.room.take(growth) {
         found.dropped = found.dropped.saturating_add(1);
         return;
     }

@@ -39,6 +39,16 @@ pub(crate) struct Run {
     pub(crate) log: Vec<String>,
 }
 
+impl Run {
+    /// It has changed nothing, as a call that fails. What it sent would be sent again, if what it
+    /// remembers does not say that it was.
+    pub(crate) fn fail(&mut self, why: (ErrorKind, Box<Report>)) {
+        (self.state, self.own) = (None, Own::default());
+        self.effects.clear();
+        self.failures.push(why);
+    }
+}
+
 /// One script's work for this tick.
 struct Job {
     script: ScriptId,

@@ -25,6 +25,7 @@ use crate::{
     object::Object,
     parameters::Parameters,
     players::Player,
+    room::Room,
     script::Script,
     tracked::Tracked,
     windows::{LaneKey, LaneWindows},
@@ -106,6 +107,8 @@ pub(crate) struct State {
     pub(crate) waiting: BTreeSet<ScriptId>,
     /// Scripts that began, with what they run, or ended since the programs followed.
     pub(crate) recast: Vec<(ScriptId, Option<PackageId>)>,
+    /// What is left of the turn's room: it follows from the leaves after the turn before.
+    pub(crate) room: Room,
 }
 
 impl State {
@@ -187,15 +190,27 @@ impl State {
 
     /// Puts an event into a script's inbox; one that finds no room is dropped and counted.
     pub(crate) fn deliver(&mut self, to: ScriptId, delivery: Delivery) {
+        self.room = self.put(to, delivery, self.room);
+    }
+
+    /// As [`State::deliver`], whatever room the world has: for an event that had its room before, or
+    /// has a bound of its own.
+    pub(crate) fn deliver_anyway(&mut self, to: ScriptId, delivery: Delivery) {
+        self.put(to, delivery, Room::ENDLESS);
+    }
+
+    /// Gives what is left of the room.
+    fn put(&mut self, to: ScriptId, delivery: Delivery, mut room: Room) -> Room {
         let Some(script) = self.scripts.get_mut(&to) else {
-            return;
+            return room;
         };
-        match script.inbox.push(delivery) {
+        match script.inbox.push(delivery, &mut room) {
             Ok(()) => {
                 self.waiting.insert(to);
             }
             Err(_) => script.dropped = script.dropped.saturating_add(1),
         }
+        room
     }
 
     /// Takes the timers that have run out, by script and then by time and name.

@@ -128,7 +128,9 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
             script.inbox.waiting().any(|waiting| waiting.event.kind() == EventKind::Tick)
         });
         if !behind {
-            put(state, script, Sender::Core, u32::MAX, Event::Tick { dt });
+            // One for each script is a bound, and a full world that stood still could not empty.
+            let (sender, index, event) = (Sender::Core, u32::MAX, Event::Tick { dt });
+            state.deliver_anyway(script, Delivery { sender, raised: now, index, event });
         }
     }
 }

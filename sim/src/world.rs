@@ -21,7 +21,9 @@ use crate::{
     genesis::{Genesis, GenesisError, Parent},
     inbox::{Delivery, Sender},
     leaves::Leaves,
+    limits::WORLD_BYTES_MAX,
     programs::Programs,
+    room::Room,
     state::State,
     tick::{Ticked, tick},
     watch::{Probe, Stage, Watch},
@@ -60,6 +62,8 @@ pub struct World {
     pub(crate) leaves: Arc<Leaves>,
     pub(crate) tools: Tools,
     faults: Faults,
+    /// See [`WORLD_BYTES_MAX`].
+    bytes_max: u64,
     pub(crate) controls: Controls,
 }
 
@@ -74,6 +78,10 @@ impl World {
             return Err(GenesisError::NeedsState { parent: *sim, height: *height });
         }
         let mut world = Self::assemble(State::found(genesis)?, tools)?;
+        let bytes = world.state_bytes();
+        if bytes > WORLD_BYTES_MAX {
+            return Err(GenesisError::TooLarge { bytes });
+        }
         world.start_scripts();
         Ok(world)
     }
@@ -111,12 +119,15 @@ impl World {
         let leaves = Arc::new(Leaves::of(&mut state));
         let (state, tools) = (Arc::new(state), tools.clone());
         let (faults, controls) = (Faults::default(), Controls::default());
-        Ok(Self { state, programs, leaves, tools, faults, controls })
+        let bytes_max = WORLD_BYTES_MAX;
+        Ok(Self { state, programs, leaves, tools, faults, bytes_max, controls })
     }
 
     /// Every script that wants to know is told that the world begins.
     fn start_scripts(&mut self) {
+        let room = self.room();
         let state = Arc::make_mut(&mut self.state);
+        state.room = room;
         for script in self.programs.subscribers(EventKind::Start) {
             let delivery =
                 Delivery { sender: Sender::Core, raised: Tick(0), index: 0, event: Event::Start };
@@ -129,6 +140,17 @@ impl World {
     #[doc(hidden)]
     pub fn inject(&mut self, faults: Faults) {
         self.faults = faults;
+    }
+
+    /// Makes its state find less room than [`WORLD_BYTES_MAX`]: how a test fills a small world.
+    #[doc(hidden)]
+    pub fn confine(&mut self, bytes_max: u64) {
+        self.bytes_max = bytes_max;
+    }
+
+    /// What the state as it is leaves of its bound.
+    fn room(&self) -> Room {
+        Room::beside(self.leaves.bytes(), self.bytes_max)
     }
 
     /// From now on it breaks these rules.
@@ -200,8 +222,9 @@ impl World {
         assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
         assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
         assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
-        let before = self.leaves.root();
+        let (before, room) = (self.leaves.root(), self.room());
         let state = Arc::make_mut(&mut self.state);
+        state.room = room;
         state.keep_root(before);
         state.begin_turn(header.height, header.time, header.id());
         let touched = state.windows.record_touched(turn);
@@ -311,7 +334,8 @@ fn recast(state: &mut State, programs: &mut Programs) {
     for script in begun {
         if programs.listening(EventKind::Start, &[script]).next().is_some() {
             let event = event.clone();
-            state.deliver(script, Delivery { sender: Sender::Core, raised, index, event });
+            // The deed that made it took room for this as well.
+            state.deliver_anyway(script, Delivery { sender: Sender::Core, raised, index, event });
         }
     }
 }

@@ -27,8 +27,9 @@ use crate::{
     views::Views,
 };
 
-/// Largest encoded snapshot: 64 MiB is 2,000 leaves of half their largest size.
-pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
+/// of less than 5 KiB.
+pub const SNAPSHOT_BYTES_MAX: usize = metatopia_sim::SNAPSHOT_BYTES_MAX + 32 * 1_024 * 1_024;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {

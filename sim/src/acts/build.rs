@@ -10,7 +10,7 @@ use metatopia_types::{
 use super::{Case, Change, Ruling, share::Share};
 use crate::{
     building::{Job, Work},
-    limits::{BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
+    limits::{BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DEED_BYTES_MAX, DENSITY},
     object::{AVATAR, Object},
     parameters::BuildingParameters,
     players::{is_line, is_name},
@@ -71,6 +71,9 @@ impl Case<'_> {
                 on(*object, Job::Detach(*script))
             }
         };
+        if self.grows(&change) && !self.state.room.has(DEED_BYTES_MAX) {
+            return Err(Refusal::Full);
+        }
         // What may fail comes first.
         Ok(vec![change, Change::Player(self.author(), player)])
     }

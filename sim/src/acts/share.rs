@@ -2,8 +2,13 @@
 
 use metatopia_types::{PublicKey, Refusal};
 
-use super::Case;
-use crate::{limits::SCRIPTS_PER_OBJECT_MAX, object::Object};
+use super::{Case, Change};
+use crate::{
+    building::{Job, Work},
+    history::Back,
+    limits::SCRIPTS_PER_OBJECT_MAX,
+    object::Object,
+};
 
 /// What something takes of its owner's share.
 #[derive(Clone, Copy, Default)]
@@ -39,6 +44,20 @@ impl Case<'_> {
             return Err(Refusal::TooMuchText);
         }
         Ok(())
+    }
+
+    /// Does this leave more in the state than it takes out? What is deleted moves to its builder's
+    /// history, without its scripts.
+    pub(super) fn grows(&self, change: &Change) -> bool {
+        match change {
+            Change::Work(work) => !matches!(**work, Work::On(_, Job::Raze | Job::Detach(_))),
+            Change::Undo(skip) => {
+                let history = self.state.histories.get(&self.author());
+                let deed = history.and_then(|history| history.deed(*skip));
+                deed.is_some_and(|deed| !matches!(deed.back, Back::Raze | Back::Detach(_)))
+            }
+            _ => false,
+        }
     }
 
     /// May a thing have one more script? The sim's own things are bounded each by itself only.

@@ -6,6 +6,7 @@ mod hands;
 mod large;
 mod leaves;
 mod order;
+mod room;
 mod servers;
 mod sessions;
 mod snapshots;

@@ -55,7 +55,7 @@ pub enum Refusal {
     /// There is no such channel.
     #[error("there is no such channel")]
     NoChannel,
-    /// The world has no room for another player or object.
+    /// The world has no room for another player or object, or for more of what builders do.
     #[error("the world is full")]
     Full,
     /// A number is outside its range.
