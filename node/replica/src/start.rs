@@ -31,6 +31,11 @@ use crate::{
 /// of less than 5 KiB.
 pub const SNAPSHOT_BYTES_MAX: usize = metatopia_sim::SNAPSHOT_BYTES_MAX + 32 * 1_024 * 1_024;
 
+const _: () = assert!(
+    SNAPSHOT_BYTES_MAX as u64 <= metatopia_store::limits::SNAPSHOT_BYTES_MAX,
+    "the store takes whatever a start can read"
+);
+
 #[derive(Serialize, Deserialize)]
 struct Stored {
     base: Base,
