@@ -47,6 +47,7 @@ pub enum Unsound {
 }
 
 /// A world that follows decided turns, one after the other.
+#[derive(Clone)]
 pub struct Course {
     world: World,
     verify: Arc<dyn Verify>,

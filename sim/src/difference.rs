@@ -95,6 +95,14 @@ impl Iterator for Differing<'_> {
     }
 }
 
+/// Is this leaf about bodies or a script? What else there is tells of the turn itself, whose header
+/// seeds the order of the ticks, and of people, whose acts come with it.
+#[must_use]
+pub fn is_of_body_or_script(key: &LeafKey) -> bool {
+    let kind = key.0.split('/').next().unwrap_or_default();
+    [kinds::TILE, kinds::SCRIPT].contains(&kind) || key.0.starts_with(kinds::CONTACTS)
+}
+
 /// The content of a leaf, from wherever it is kept.
 pub type Contents<'a> = &'a dyn Fn(&LeafKey) -> Option<Vec<u8>>;
 

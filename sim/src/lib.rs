@@ -158,7 +158,9 @@ pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
-pub use difference::{Contents, Difference, Place, difference, first_leaf, first_line, show};
+pub use difference::{
+    Contents, Difference, Place, difference, first_leaf, first_line, is_of_body_or_script, show,
+};
 #[cfg(feature = "controls")]
 pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};

@@ -1,9 +1,11 @@
 //! Watching the stages of a turn: how long they take, by whoever has a clock, and what state each of
 //! them leaves, by whoever looks for where two machines part.
 
+use std::sync::Arc;
+
 use metatopia_types::{Root, Tick};
 
-use crate::{leaves::Leaves, state::State};
+use crate::{leaves::Leaves, state::State, world::World};
 
 /// A stage of applying a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +56,17 @@ pub trait Watch {
     fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
         let _ = (stage, tick, root);
     }
+
+    /// Shall the world be shown after every tick? That takes a copy of its state each time.
+    fn looks_into_ticks(&self) -> bool {
+        false
+    }
+
+    /// The world after a tick, hashed. Shown only to who [looks into
+    /// ticks](Watch::looks_into_ticks).
+    fn ticked(&mut self, world: &World) {
+        let _ = world;
+    }
 }
 
 /// Looks away.
@@ -84,6 +97,15 @@ impl<'a> Probe<'a> {
         if let Some(leaves) = &mut self.leaves {
             let root = leaves.refresh(&mut state.clone());
             self.watch.left(stage, tick, root);
+        }
+    }
+
+    /// A tick ended. The world's own leaves stay as they were before the turn, here too.
+    pub(crate) fn ticked(&mut self, world: &World) {
+        if self.watch.looks_into_ticks() {
+            let mut then = world.clone();
+            Arc::make_mut(&mut then.leaves).refresh(Arc::make_mut(&mut then.state));
+            self.watch.ticked(&then);
         }
     }
 }

@@ -178,7 +178,7 @@ impl World {
     }
 
     /// As [`World::apply`], with somebody who is told when each stage begins, and if they want to what
-    /// state it left.
+    /// state it left, and shown the world after each tick.
     ///
     /// # Panics
     /// As [`World::apply`].
@@ -199,6 +199,7 @@ impl World {
             let controls = self.controls;
             let ticked = tick(&mut self.state, (&self.programs, controls), exec, &mut probe, posts);
             report.add(&self.state, ticked);
+            probe.ticked(self);
         }
         probe.enter(Stage::Leaves);
         let root = Arc::make_mut(&mut self.leaves).refresh(Arc::make_mut(&mut self.state));

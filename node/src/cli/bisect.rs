@@ -4,6 +4,7 @@ mod search;
 mod side;
 #[cfg(test)]
 mod tests;
+mod ticks;
 
 use std::{fmt, path::PathBuf};
 
@@ -23,7 +24,13 @@ use super::{console::Console, exit::Exit, failure::Failure};
     may be running.\nFound is the first turn that differs, or after which the states did; then the \
     leaf, the body or script, the\nfield and both values, if both states can be had: from a \
     capsule, from a snapshot, or by playing the\nturns again. Exit code 0 when they are equal as \
-    far as both go, 6 when they differ.")]
+    far as both go, 6 when they differ.\n\n\
+    When another turn was decided, both are played tick by tick from the state before them. Named \
+    is the first\ntick after which a body or a script is not the same; what the headers and acts \
+    themselves put into the state\ndiffers at once. When the turn is the same but the state is not, \
+    somebody's machine went wrong in between:\nplaying the turn again does not show when, and \
+    servers keep what turns came to, not ticks. Then the range\nof ticks is named since both had one \
+    root, and `metatopia replay --stages` on both machines tells the rest.")]
 pub(super) struct BisectArgs {
     /// A data directory, or a capsule.
     a: PathBuf,
@@ -44,25 +51,38 @@ enum What {
     State,
 }
 
+/// Where two headers part: the way to the field, and both values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+struct Headers {
+    field: Vec<String>,
+    left: Option<String>,
+    right: Option<String>,
+}
+
 /// The first difference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 struct Parting {
     what: Option<What>,
     height: u64,
-    /// The first and the last tick of that turn, if states were compared by playing it.
+    /// The first tick after which bodies or scripts differ, if both turns could be played.
+    tick: Option<u64>,
+    /// The first and the last tick in which it can be: those of that turn, or of all since both had
+    /// one root, if the turns could be played.
     ticks: Option<[u64; 2]>,
+    /// If another turn was decided, and both are there.
+    header: Option<Headers>,
     /// What the two came to after it.
     roots: Option<[String; 2]>,
     /// What more than two thirds of the voting power signed, if that is there.
     certified: Option<String>,
-    /// The states that were compared are those after this turn.
+    /// The states that were compared are those after this turn; if `tick` is known, after that one.
     compared_at: Option<u64>,
     leaf: Option<String>,
     entry: Option<String>,
     field: Vec<String>,
     left: Option<String>,
     right: Option<String>,
-    /// In so many leaves these states differ.
+    /// In so many leaves these states differ; if `tick` is known, in so many of bodies and scripts.
     leaves: Option<u32>,
 }
 
@@ -93,6 +113,13 @@ impl fmt::Display for Found {
         if let Some([first, last]) = parting.ticks {
             write!(f, " (ticks {first} to {last})")?;
         }
+        if let Some(Headers { field, left, right }) = &parting.header {
+            write!(f, "\n  header  {}", field.join(" > "))?;
+            values(f, [(a, left), (b, right)])?;
+        }
+        if let Some(tick) = parting.tick {
+            write!(f, "\n  tick    {tick}")?;
+        }
         for (name, root) in [a, b].into_iter().zip(parting.roots.iter().flatten()) {
             let certified =
                 if parting.certified.as_ref() == Some(root) { ", certified" } else { "" };
@@ -107,16 +134,21 @@ impl fmt::Display for Found {
         if !parting.field.is_empty() {
             write!(f, "\n  in      {}", parting.field.join(" > "))?;
         }
-        for (name, value) in [(a, &parting.left), (b, &parting.right)] {
-            if let Some(value) = value {
-                write!(f, "\n  {name}: {value}")?;
-            }
-        }
+        values(f, [(a, &parting.left), (b, &parting.right)])?;
         match parting.compared_at {
             Some(at) if at != height => write!(f, "\n  (of the states after turn {at})"),
             _ => Ok(()),
         }
     }
+}
+
+fn values(f: &mut fmt::Formatter<'_>, sides: [(&String, &Option<String>); 2]) -> fmt::Result {
+    for (name, value) in sides {
+        if let Some(value) = value {
+            write!(f, "\n  {name}: {value}")?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn run(args: &BisectArgs, console: Console) -> Result<(), Failure> {
@@ -132,9 +164,11 @@ pub(super) fn run(args: &BisectArgs, console: Console) -> Result<(), Failure> {
     };
     let message = format!("{} and {} part at turn {}", a.name, b.name, parting.height);
     let failure = Failure::new(Exit::Diverged, message);
-    Err(match parting.leaf {
-        Some(_) => failure,
-        None => failure.hint("a capsule of the one that is wrong would name the field"),
+    Err(match (parting.what, parting.leaf) {
+        (Some(What::State), None) => {
+            failure.hint("a capsule of the one that is wrong would name the field")
+        }
+        _ => failure,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_sim::World;
+use metatopia_sim::{Serial, Stage, Watch, World};
 use metatopia_types::{
     Act, LeafKey, Root, StateProofError,
     limits::{LEAF_BYTES_MAX, OUTCOME_TURNS},
@@ -51,6 +51,34 @@ fn the_root_of_every_turn_is_that_of_all_leaves_hashed_anew() {
         assert_eq!(yard.world.manifest().check(applied.root), Ok(()));
     }
     check_sizes(&yard.world);
+}
+
+#[test]
+fn the_world_after_every_tick_is_shown_and_nobody_comes_to_another_root_by_that() {
+    struct Ticks(Vec<(u64, Root, Root)>);
+    impl Watch for Ticks {
+        fn enter(&mut self, _: Stage) {}
+        fn looks_into_ticks(&self) -> bool {
+            true
+        }
+        fn ticked(&mut self, world: &World) {
+            self.0.push((world.tick().0, world.root(), world.rehash()));
+        }
+    }
+    let mut yard = lively();
+    let mut watched = yard.world.clone();
+    for turn in 0..40 {
+        live(&mut yard, turn);
+        let applied = yard.play();
+        let mut shown = Ticks(Vec::new());
+        let again = watched.apply_watched(&yard.log[turn as usize], &Serial, &mut shown);
+
+        assert_eq!((again.root, again.changed), (applied.root, applied.changed), "turn {turn}");
+        let ticks: Vec<u64> = shown.0.iter().map(|(tick, ..)| *tick).collect();
+        assert_eq!(ticks, [turn * 3 + 1, turn * 3 + 2, turn * 3 + 3]);
+        assert!(shown.0.iter().all(|(_, root, anew)| root == anew), "turn {turn}");
+        assert_eq!(shown.0.last().map(|(_, root, _)| *root), Some(applied.root));
+    }
 }
 
 #[test]

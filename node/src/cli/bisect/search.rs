@@ -1,10 +1,15 @@
 //! The search: by turns and roots first, then by playing turns again up to the first root that is
 //! not the same, and looking into both states.
 
-use metatopia_sim::{Course, World, differ, first_line};
+use metatopia_consensus::Decision;
+use metatopia_sim::{Course, Difference, World, differ, first_line};
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
-use super::{Parting, What, side::Side};
+use super::{
+    Headers, Parting, What,
+    side::Side,
+    ticks::{Branch, first_parted},
+};
 use crate::cli::{console::Console, failure::Failure, log::server::pool};
 
 /// Turns between two words of progress.
@@ -59,17 +64,35 @@ impl Search<'_> {
 
     /// Two turns were decided at one height.
     fn turns(&self, height: Height) -> Result<Parting, Failure> {
-        let header = |side: &Side| -> Result<Option<String>, Failure> {
-            let decision = side.decided(height).next().filter(|found| found.height() == height);
-            Ok(decision.map(|found| format!("{:#?}", found.turn.header)))
-        };
-        let (one, other) = (header(self.a)?, header(self.b)?);
-        let (field, left, right) = match (&one, &other) {
-            (Some(one), Some(other)) => first_line(one, other),
-            _ => Default::default(),
-        };
         let what = Some(What::Turn);
-        Ok(Parting { what, height: height.0, field, left, right, ..Parting::default() })
+        let mut parting = Parting { what, height: height.0, ..Parting::default() };
+        let [Some(one), Some(other)] = self.sides().map(|side| decided(side, height)) else {
+            return Ok(parting);
+        };
+        let header = |of: &Decision| format!("{:#?}", of.turn.header);
+        let (field, left, right) = first_line(&header(&one), &header(&other));
+        parting.header = Some(Headers { field, left, right });
+        let Some((_, before)) = self.course(height)? else {
+            return Ok(parting);
+        };
+        let world = before.world();
+        // Whoever had another state before the turn did not come to what it leads to from here.
+        let had = self.sides().map(|side| side.roots.get(&world.height()).copied());
+        if had.into_iter().flatten().any(|root| root != world.root()) {
+            return Ok(parting);
+        }
+        let ticks = u64::from(world.parameters().ticks_per_turn);
+        parting.ticks = Some([world.tick().plus(1).0, world.tick().plus(ticks).0]);
+        let root = |side: &Side| side.roots.get(&height).copied();
+        let branches = [
+            Branch { decision: &one, root: root(self.a) },
+            Branch { decision: &other, root: root(self.b) },
+        ];
+        if let Some((tick, found)) = first_parted(&before, branches, &pool()?) {
+            parting.tick = Some(tick.0);
+            parting.compared(height, found);
+        }
+        Ok(parting)
     }
 
     /// The states after the turn of this height have two roots.
@@ -88,40 +111,42 @@ impl Search<'_> {
         let pool = pool()?;
         for at in (height.0..=last.0).map(Height) {
             if let Some((side, playing)) = &mut course {
-                let due = side.decided(at).next().filter(|found| found.height() == at);
-                match due {
+                match decided(side, at) {
                     Some(decision) => drop(playing.follow(&decision.turn, &pool, &mut ())),
                     None => course = None,
                 }
             }
             let played = course.as_ref().map(|(_, playing)| playing.world());
             if at == height
-                && let Some(world) = played
+                && let (Some(world), Some(agreed)) = (played, self.agreed(height))
             {
-                let ticks = u64::from(world.parameters().ticks_per_turn);
+                let turns = height.0.saturating_sub(agreed.0);
+                let ticks = u64::from(world.parameters().ticks_per_turn).saturating_mul(turns);
                 let last = world.tick().0;
                 parting.ticks = Some([last.saturating_sub(ticks).saturating_add(1), last]);
             }
             if let (Some(one), Some(other)) = (state(self.a, at, played), state(self.b, at, played))
                 && let Some(found) = differ(&one, &other)
             {
-                parting.compared_at = Some(at.0);
-                parting.leaf = Some(found.key.to_string());
-                (parting.entry, parting.field) = (found.entry, found.field);
-                (parting.left, parting.right) = (found.left, found.right);
-                parting.leaves = Some(found.leaves);
+                parting.compared(at, found);
                 break;
             }
         }
         Ok(parting)
     }
 
+    /// The last height before this one after which both came to the same root.
+    fn agreed(&self, height: Height) -> Option<Height> {
+        let mut before = self.a.roots.range(..height).rev();
+        let same = before.find(|(at, root)| self.b.roots.get(*at) == Some(*root));
+        same.map(|(at, _)| *at)
+    }
+
     /// The root that a decided header states.
     fn certified(&self, of: Height) -> Result<Option<Root>, Failure> {
         let stated = of.plus(ROOT_LAG);
         for side in self.sides() {
-            let found = side.decided(stated).next().filter(|found| found.height() == stated);
-            if let Some(decision) = found {
+            if let Some(decision) = decided(side, stated) {
                 return Ok(Some(decision.turn.header.root));
             }
         }
@@ -175,6 +200,22 @@ impl Search<'_> {
         }
         Ok((side, course))
     }
+}
+
+impl Parting {
+    /// What two states differ in, which are those after the turn of this height, or in it.
+    fn compared(&mut self, at: Height, found: Difference) {
+        self.compared_at = Some(at.0);
+        self.leaf = Some(found.key.to_string());
+        (self.entry, self.field) = (found.entry, found.field);
+        (self.left, self.right) = (found.left, found.right);
+        self.leaves = Some(found.leaves);
+    }
+}
+
+/// The turn that a side had decided at this height, if it is there.
+fn decided(side: &Side, height: Height) -> Option<Decision> {
+    side.decided(height).next().filter(|found| found.height() == height)
 }
 
 /// The state that a side had: what was played, if that is what it came to; else what it kept.

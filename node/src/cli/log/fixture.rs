@@ -29,11 +29,14 @@ pub(in crate::cli) const TURNS: usize = 24;
 
 impl Kept {
     pub(in crate::cli) fn write(name: &str, records: &[Record]) -> Self {
+        Self::of(&genesis(), name, records)
+    }
+
+    pub(in crate::cli) fn of(own: &Genesis, name: &str, records: &[Record]) -> Self {
         let dir =
             std::env::temp_dir().join(format!("metatopia-kept-{name}-{}", std::process::id()));
         let _absent = fs::remove_dir_all(&dir);
         fs::create_dir(&dir).unwrap();
-        let own = genesis();
         fs::write(dir.join(GENESIS), own.encode()).unwrap();
         let identity = Identity { sim: own.id(), server: server_key(0).public() };
         let disk = RealDisk::open(&dir).unwrap();
@@ -121,12 +124,18 @@ pub(in crate::cli) fn tools() -> Tools {
 
 /// Turns of the plaza, each decided by three of four.
 pub(in crate::cli) fn steps() -> Vec<Step> {
-    let mut world = World::genesis(&genesis(), &tools()).unwrap();
+    steps_of(&genesis(), |_| ())
+}
+
+/// Turns of another place, or other ones, each decided by three of four.
+pub(in crate::cli) fn steps_of(genesis: &Genesis, change: impl Fn(&mut Turn)) -> Vec<Step> {
+    let mut world = World::genesis(genesis, &tools()).unwrap();
     // The root after the turn before, and the one before that: headers state the older one.
     let mut roots = [world.root(); 2];
     let mut steps: Vec<Step> = Vec::new();
     for _ in 0..TURNS {
-        let turn = next_turn(&world, steps.last().map(|step| &step.turn), roots[0]);
+        let mut turn = next_turn(&world, steps.last().map(|step| &step.turn), roots[0]);
+        change(&mut turn);
         world.apply(&turn, &Serial);
         roots = [roots[1], world.root()];
         let certificate = certificate(&turn, 0..3);
