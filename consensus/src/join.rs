@@ -3,10 +3,14 @@
 use metatopia_types::{
     Certificate, CertificateError, Header, Height, Millis, Root, SimId, ValidatorSet, Verify,
     limits::{ROOT_LAG, SET_LAG},
+    wire,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Base, Link, limits::LINKS_MAX};
+use crate::{
+    Base, Link,
+    limits::{JOIN_PACK_BYTES_MAX, LINKS_MAX},
+};
 
 /// What a server gives to one that joins: proof of the root of the state after `headers[0]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +82,20 @@ pub enum JoinError {
 }
 
 impl JoinPack {
+    /// For a file or the wire.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        wire::encode(self)
+    }
+
+    /// From there. Nothing of it is believed yet.
+    ///
+    /// # Errors
+    /// Bytes that are too many, are no join pack, or are one in another than its canonical form.
+    pub fn decode(bytes: &[u8]) -> Result<Self, wire::DecodeError> {
+        wire::decode(bytes, JOIN_PACK_BYTES_MAX)
+    }
+
     /// Walks the set changes from `trust` to the last header.
     ///
     /// Old keys can sign another history, so a trust of long ago is worth little: take a recent

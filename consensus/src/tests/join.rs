@@ -1,9 +1,12 @@
 //! Join packs: what is believed, and every way of not being believed.
 
-use metatopia_types::{CertificateError, Digest, Header, Height, Root, ValidatorSet};
+use metatopia_types::{
+    CertificateError, Digest, Header, Height, Root, ValidatorSet,
+    wire::{self, DecodeError},
+};
 
 use super::keys::{StandIn, certify, header, key, set, sim};
-use crate::limits::LINKS_MAX;
+use crate::limits::{JOIN_PACK_BYTES_MAX, LINKS_MAX};
 use crate::{Base, Checkpoint, JoinError, JoinPack, Link, Trust};
 
 /// The members of the sets of a history with two changes: at height 3 and at height 7.
@@ -140,4 +143,17 @@ fn a_certificate_below_a_quorum_or_with_one_signer_twice_proves_nothing() {
     assert_eq!(verify(&few), Err(JoinError::Certificate { height, why }));
     let why = CertificateError::Repeated(key(1));
     assert_eq!(verify(&twice), Err(JoinError::Certificate { height, why }));
+}
+
+#[test]
+fn a_join_pack_is_read_back_and_none_of_more_bytes_than_may_be_is_read() {
+    let pack = pack();
+    assert_eq!(JoinPack::decode(&pack.encode()), Ok(pack));
+    let link = link(3);
+    let links = JOIN_PACK_BYTES_MAX / wire::encode(&link).len();
+    let long = JoinPack { links: vec![link; links], ..self::pack() }.encode();
+    let found = long.len();
+    assert!(found > JOIN_PACK_BYTES_MAX, "{found}");
+    let refused = DecodeError::Oversize { found, limit: JOIN_PACK_BYTES_MAX };
+    assert_eq!(JoinPack::decode(&long), Err(refused));
 }

@@ -34,6 +34,7 @@ use metatopia_types::{
 
 pub use self::fetched::{Fetched, FetchedError};
 pub use self::provider::{Misdeed, Standing};
+pub use self::target::decode_manifest;
 use self::{
     provider::{Provider, Stage},
     target::Target,

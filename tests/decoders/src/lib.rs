@@ -44,6 +44,8 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "state", accepts: states::state, samples: samples::states },
     Decoder { name: "snapshot", accepts: states::snapshot, samples: samples::snapshots },
     Decoder { name: "patch", accepts: states::patch, samples: samples::patches },
+    Decoder { name: "manifest", accepts: states::manifest, samples: samples::manifests },
+    Decoder { name: "join_pack", accepts: states::join_pack, samples: samples::join_packs },
     Decoder { name: "capsule", accepts: states::capsule, samples: samples::capsules },
     Decoder { name: "package", accepts: binary::package, samples: samples::packages },
     Decoder { name: "source", accepts: texts::source, samples: samples::sources },

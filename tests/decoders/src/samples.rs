@@ -6,7 +6,7 @@ use metatopia::{
     documents::{evidence::EvidenceFile, recovery},
     framing,
 };
-use metatopia_consensus::{Base, Decision, Message, Record, Want};
+use metatopia_consensus::{Base, Decision, JoinPack, Message, Record, Want};
 use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
     VERSION, encode_client, encode_server,
@@ -205,6 +205,23 @@ pub(crate) fn snapshots() -> Vec<Vec<u8>> {
     let world = World::genesis(&golden::genesis(), &tools()).expect("the golden genesis");
     let base = Base::genesis(Millis(0), world.root(), &voters());
     vec![encode_snapshot(&base, &world)]
+}
+
+/// Alone, and with its leaves behind it.
+pub(crate) fn manifests() -> Vec<Vec<u8>> {
+    let (world, _) = begun();
+    vec![wire::encode(&world.manifest()), world.snapshot()]
+}
+
+/// A proof without set changes, as a young sim has it.
+pub(crate) fn join_packs() -> Vec<Vec<u8>> {
+    let (_, turns) = begun();
+    let packs = turns.windows(3).map(|turns| JoinPack {
+        links: Vec::new(),
+        headers: [0, 1, 2].map(|place: usize| turns[place].header.clone()),
+        certificate: certified(&turns[2]),
+    });
+    packs.map(|pack| pack.encode()).collect()
 }
 
 pub(crate) fn patches() -> Vec<Vec<u8>> {

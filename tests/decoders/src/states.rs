@@ -2,9 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_replica::{decode_patch, decode_snapshot, encode_patch};
+use metatopia_consensus::{JoinPack, Trust};
+use metatopia_replica::{decode_patch, decode_snapshot, encode_patch, fetch::decode_manifest};
+use metatopia_scenarios::golden;
 use metatopia_sim::{Capsule, Genesis, LeafEntry, Manifest, Tools, World};
-use metatopia_types::{Digest, Ed25519, LeafKey, wire};
+use metatopia_types::{Digest, Ed25519, Height, LeafKey, wire};
+
+use crate::binary::only;
 
 /// Longest state that is tried.
 const STATE_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -49,6 +53,28 @@ pub(crate) fn state(bytes: &[u8]) -> bool {
 
 pub(crate) fn snapshot(bytes: &[u8]) -> bool {
     decode_snapshot(bytes, &tools()).is_ok()
+}
+
+/// The beginning of a snapshot, as a peer sends it: leaves come after the manifest.
+pub(crate) fn manifest(bytes: &[u8]) -> bool {
+    let Ok(Some(manifest)) = decode_manifest(bytes) else {
+        return false;
+    };
+    let again = wire::encode(&manifest);
+    assert!(bytes.starts_with(&again), "two encodings of one manifest");
+    let cut = again.split_last().map(|(_, cut)| decode_manifest(cut));
+    assert!(matches!(cut, Some(Ok(None))), "a manifest within another: {cut:?}");
+    manifest.check(manifest.root()).is_ok()
+}
+
+/// What proves a state to a stranger, held against the servers of the golden plaza.
+pub(crate) fn join_pack(bytes: &[u8]) -> bool {
+    let pack = JoinPack::decode(bytes).ok();
+    let validators = golden::genesis().first_validators().expect("the golden genesis names four");
+    let trust = Trust { height: Height(0), validators };
+    let sim = golden::genesis().id();
+    let proves = pack.as_ref().is_some_and(|pack| pack.verify(sim, &trust, &Ed25519).is_ok());
+    only(bytes, pack.map(|pack| pack.encode())) && proves
 }
 
 /// Turns that were put back into a log.

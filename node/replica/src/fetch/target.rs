@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use metatopia_protocol::{LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_sim::Manifest;
-use metatopia_types::{Digest, Header, Height, PublicKey, wire::DecodeError};
+use metatopia_sim::{Manifest, RestoreError};
+use metatopia_types::{
+    Digest, Header, Height, PublicKey,
+    limits::LEAVES_MAX,
+    wire::{self, DecodeError},
+};
 
 use super::provider::Misdeed;
 
@@ -23,6 +27,31 @@ pub(super) struct Target {
     /// Bytes of leaves that are not there.
     missing_bytes: u64,
     bytes: u64,
+}
+
+/// The manifest that a snapshot begins with; nothing yet if the bytes end within it. Nothing of it
+/// is believed: the root that it must have is another matter.
+///
+/// # Errors
+/// [`Misdeed::NoManifest`], or [`Misdeed::Manifest`] if it announces more leaves than a state has.
+pub fn decode_manifest(beginning: &[u8]) -> Result<Option<Manifest>, Misdeed> {
+    // The number of leaves comes first, so that nobody waits for what is refused in the end.
+    if let Ok((leaves, _)) = postcard::take_from_bytes::<u64>(beginning)
+        && leaves > u64::from(LEAVES_MAX)
+    {
+        let leaves = usize::try_from(leaves).unwrap_or(usize::MAX);
+        return Err(Misdeed::Manifest(RestoreError::TooManyLeaves(leaves)));
+    }
+    let (manifest, rest): (Manifest, _) = match postcard::take_from_bytes(beginning) {
+        Ok(found) => found,
+        Err(postcard::Error::DeserializeUnexpectedEnd) => return Ok(None),
+        Err(_) => return Err(Misdeed::NoManifest(DecodeError::Malformed)),
+    };
+    // Postcard reads longer forms of a number as well.
+    if beginning.strip_suffix(rest) != Some(&wire::encode(&manifest)) {
+        return Err(Misdeed::NoManifest(DecodeError::NotCanonical));
+    }
+    Ok(Some(manifest))
 }
 
 impl Target {
@@ -121,14 +150,9 @@ impl Target {
             return Err(Misdeed::Unasked);
         }
         self.beginning.extend_from_slice(bytes);
-        let manifest: Manifest = match postcard::take_from_bytes(&self.beginning) {
-            Ok((manifest, _)) => manifest,
-            Err(postcard::Error::DeserializeUnexpectedEnd)
-                if (self.beginning.len() as u64) < self.offer.bytes =>
-            {
-                return Ok(());
-            }
-            Err(_) => return Err(Misdeed::NoManifest(DecodeError::Malformed)),
+        let Some(manifest) = decode_manifest(&self.beginning)? else {
+            let more = (self.beginning.len() as u64) < self.offer.bytes;
+            return if more { Ok(()) } else { Err(Misdeed::NoManifest(DecodeError::Malformed)) };
         };
         manifest.check(self.offer.header.root).map_err(Misdeed::Manifest)?;
         for (place, leaf) in (0..).zip(&manifest.leaves) {

@@ -125,7 +125,7 @@ fn a_provider_of_a_wrong_leaf_is_named_with_the_leaf_and_the_others_give_it() {
 #[test]
 fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
     type Lie = fn(Answer) -> Answer;
-    let lies: [(&str, Lie); 5] = [
+    let lies: [(&str, Lie); 7] = [
         ("does not hash", |answer| match answer {
             Answer::Leaves(mut leaves) => {
                 leaves[0].push(1);
@@ -136,6 +136,24 @@ fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
         ("manifest", |answer| match answer {
             Answer::SnapshotPart(mut part) => {
                 part[40] ^= 1;
+                Answer::SnapshotPart(part)
+            }
+            answer => answer,
+        }),
+        // The number of leaves comes first; here in a longer form, which was taken for the same.
+        ("not the canonical encoding", |answer| match answer {
+            Answer::SnapshotPart(mut part) => {
+                assert!(part[0] < 0x80, "fewer leaves than that");
+                part[0] |= 0x80;
+                part.insert(1, 0);
+                part.pop();
+                Answer::SnapshotPart(part)
+            }
+            answer => answer,
+        }),
+        ("leaves are more than a state has", |answer| match answer {
+            Answer::SnapshotPart(mut part) => {
+                part[..4].copy_from_slice(&[0xff, 0xff, 0xff, 0x7f]);
                 Answer::SnapshotPart(part)
             }
             answer => answer,

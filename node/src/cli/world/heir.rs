@@ -5,11 +5,7 @@ use std::path::{Path, PathBuf};
 use metatopia_consensus::{Base, JoinError, JoinPack, Trust};
 use metatopia_sim::{Genesis, Parent, World};
 use metatopia_store::{FileKind, FileName, Folder, read_identity, scan};
-use metatopia_types::{
-    Ed25519, Height,
-    limits::ROOT_LAG,
-    wire::{self, DecodeError},
-};
+use metatopia_types::{Ed25519, Height, limits::ROOT_LAG, wire::DecodeError};
 
 use crate::{
     cli::{
@@ -19,9 +15,6 @@ use crate::{
     disk::DataDirectory,
     founding::read_snapshot,
 };
-
-/// Largest proof: three headers, and as many set changes as a server keeps.
-const PROOF_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
 /// See the module.
 pub(super) struct Heir {
@@ -112,7 +105,7 @@ fn parent_of(world: &World, proof: Option<&JoinPack>) -> Parent {
         sim: world.sim(),
         height: world.height(),
         root: world.root(),
-        proof: proof.map(wire::encode).unwrap_or_default(),
+        proof: proof.map(JoinPack::encode).unwrap_or_default(),
     }
 }
 
@@ -124,7 +117,7 @@ pub(super) fn check_proof(parent: &Parent, genesis: &Genesis) -> Result<(), Proo
     if genesis.id() != parent.sim {
         return Err(ProofError::OtherSim);
     }
-    let pack: JoinPack = wire::decode(&parent.proof, PROOF_BYTES_MAX)?;
+    let pack = JoinPack::decode(&parent.proof)?;
     let trust = Trust { height: Height(0), validators: genesis.first_validators()? };
     let checkpoint = pack.verify(parent.sim, &trust, &Ed25519)?;
     let same = checkpoint.height == parent.height && checkpoint.root == parent.root;
