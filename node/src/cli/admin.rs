@@ -299,7 +299,9 @@ async fn finish(
         }
         Err(Failure { exit, message }) => {
             let message = format!("whether it is in force is not known: {message}");
-            Err(Failure::new(exit, message).hint(WHO_VOTES))
+            let failure = Failure::new(exit, message);
+            // That nobody answers comes with its own advice.
+            Err(if exit == Exit::TimedOut { failure } else { failure.hint(WHO_VOTES) })
         }
     }
 }
@@ -338,17 +340,17 @@ mod tests {
         }
     }
 
-    /// A node that tells of four servers, or that is just starting.
-    async fn node(starts: bool) -> NodeUrl {
+    /// A node that tells of four servers, or cannot.
+    async fn node(status_code: StatusCode) -> NodeUrl {
         let voters: Vec<String> = (0..4).map(|n| PublicKey([n; 32]).to_string()).collect();
         let status = serde_json::json!({
             "server": voters[0], "height": 9, "tick": 27, "root": "", "root_height": 9,
             "proposer": null, "validators": voters, "peers": 3, "clients": 0, "stalled": false,
         });
         let answer = move || async move {
-            match starts {
-                true => Err(StatusCode::SERVICE_UNAVAILABLE),
-                false => Ok(Json(status)),
+            match status_code {
+                StatusCode::OK => Ok(Json(status)),
+                wrong => Err(wrong),
             }
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -358,17 +360,21 @@ mod tests {
         url
     }
 
+    fn change(node: Vec<NodeUrl>, wait: Duration) -> ChangeArgs {
+        let at = NodeArgs { node, sim: None };
+        let admin = PlayerArgs { at, key: Default::default(), name: None };
+        ChangeArgs { server: PublicKey([1; 32]), admin, wait }
+    }
+
+    fn decided() -> (String, u64) {
+        ("an act".to_owned(), 9)
+    }
+
     /// The first node alone was asked whether a change is in force: without that one the command
     /// ended at once, and said nothing of what was decided.
     #[tokio::test]
     async fn any_node_tells_whether_a_change_is_in_force() {
-        let change = |node, wait| {
-            let at = NodeArgs { node, sim: None };
-            let admin = PlayerArgs { at, key: Default::default(), name: None };
-            ChangeArgs { server: PublicKey([1; 32]), admin, wait }
-        };
-        let decided = || ("an act".to_owned(), 9);
-        let (away, up) = (node(true).await, node(false).await);
+        let (away, up) = (node(StatusCode::SERVICE_UNAVAILABLE).await, node(StatusCode::OK).await);
         let promoted = change(vec![away.clone(), up], Duration::from_secs(30));
         finish(&promoted, "promote", decided(), true, Console::quiet()).await.unwrap();
 
@@ -377,6 +383,21 @@ mod tests {
         let failure = failure.unwrap_err();
         assert_eq!(failure.exit, Exit::TimedOut);
         assert!(failure.message.contains("in force is not known"), "{failure}");
+    }
+
+    /// Whoever heard of no node was asked whether one runs, and told to ask it who votes.
+    #[tokio::test]
+    async fn a_change_of_which_nothing_is_known_comes_with_one_advice() {
+        for (code, advice) in [
+            (StatusCode::SERVICE_UNAVAILABLE, "; is a server running there?"),
+            (StatusCode::IM_A_TEAPOT, &format!("; {WHO_VOTES}")),
+        ] {
+            let alone = change(vec![node(code).await], Duration::from_nanos(1));
+            let failure = finish(&alone, "demote", decided(), false, Console::quiet()).await;
+            let message = failure.unwrap_err().message;
+            assert!(message.ends_with(advice), "{message}");
+            assert_eq!(message.matches("; ").count(), 1, "{message}");
+        }
     }
 
     #[test]
