@@ -7,7 +7,7 @@ use metatopia_types::limits;
 
 use super::{Event, Session};
 
-/// Entrances that are remembered: one of each server that votes.
+/// Entrances that are looked at, and remembered: one of each server that votes.
 pub const ENTRANCES_MAX: usize = limits::VALIDATORS_MAX;
 
 /// Between two questions where servers let clients in.
@@ -45,9 +45,10 @@ impl Session {
         self.entrances.retain(|server, _| set.get(server).is_some());
         for SignedEntrance { entrance, .. } in signed
             .iter()
-            .take(ENTRANCES_MAX)
             .filter(|signed| signed.entrance.sim == self.light.sim())
             .filter(|signed| set.get(&signed.entrance.server).is_some())
+            // Anybody can make keys: those of nobody here must not take the places of members.
+            .take(ENTRANCES_MAX)
             .filter(|signed| signed.verify(self.light.scheme()))
         {
             let known = self.entrances.get(&entrance.server);

@@ -211,10 +211,26 @@ fn entrances_count_when_their_servers_vote_and_signed_them() {
 fn of_an_endless_list_of_entrances_only_so_many_are_read() {
     let (stand, mut talk, _) = setting();
     talk.session.follow_servers(Duration::ZERO);
-    let stranger = entrance(&stand, 66, 5).sign(&key(66));
-    let mut named = vec![stranger; ENTRANCES_MAX];
+    let forged = entrance(&stand, 202, 5).sign(&key(66));
+    let mut named = vec![forged; ENTRANCES_MAX];
     named.push(entrance(&stand, 201, 5).sign(&key(201)));
     assert_eq!(name_servers(&mut talk, named), []);
+}
+
+/// The words of followers, of which a server knows any number, kept out those of servers that vote.
+#[test]
+fn however_many_others_are_named_no_member_is_left_out() {
+    let (stand, mut talk, _) = setting();
+    talk.session.follow_servers(Duration::ZERO);
+    let stranger = entrance(&stand, 66, 5).sign(&key(66));
+    let mut elsewhere = entrance(&stand, 202, 5);
+    elsewhere.sim = SimId::default();
+    let mut named = vec![stranger; ENTRANCES_MAX];
+    named.resize(2 * ENTRANCES_MAX, elsewhere.sign(&key(202)));
+    let good = entrance(&stand, 201, 5).sign(&key(201));
+    named.push(good.clone());
+    assert_eq!(name_servers(&mut talk, named), [Event::Servers]);
+    assert_eq!(talk.session.entrances().collect::<Vec<_>>(), [&good.entrance]);
 }
 
 #[test]
