@@ -6,8 +6,9 @@ use crate::{
     Damaged, Disk, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk, RecoverError,
     ScanError,
     controls::Controls,
-    disk::read_start,
+    disk::{read_range, read_start},
     index::Start,
+    limits::READ_BYTES,
     mark::Mark,
     scan::{Scanner, segment_numbers, start_of, survey_both},
 };
@@ -53,6 +54,8 @@ pub fn quarantine(
     let (Some(fault), Some(bad)) = (of_mark.or(of_log), bad) else {
         return Ok(None);
     };
+    // Before anything is done that rests on what a killed process did to these names.
+    disk.sync_dir(Folder::Log)?;
     if let Some(start) = whole_end(disk, sim, mark, suffices)? {
         let mut moved = Vec::new();
         for number in segment_numbers(disk, 0)?.into_iter().filter(|n| *n < start.segment) {
@@ -66,12 +69,7 @@ pub fn quarantine(
         Mark { sim, start, end, tip, records_lost }.write(disk)?;
         return Ok(Some(Quarantine { fault, moved, records_lost }));
     }
-    let index = &scan.index;
-    let start = index.start_before(index.begin());
-    let (end, tip) = (index.end(), index.tip());
-    // Before anything is cut: whatever happens on the way, the loss will be known.
-    Mark { sim, start, end, tip, records_lost: true }.write(disk)?;
-    let moved = cut(disk, index, bad)?;
+    let moved = cut(disk, sim, &scan.index, bad)?;
     Ok(Some(Quarantine { fault, moved, records_lost: true }))
 }
 
@@ -104,35 +102,87 @@ fn whole_end(
 }
 
 /// Cuts the log where `index` ends: in the file `bad`, or before it.
-fn cut(disk: &mut dyn Disk, index: &LogIndex, bad: FileName) -> Result<Vec<FileName>, DiskError> {
-    let last = index.last_file();
-    let whole = match (last, bad.kind) {
-        // What is in order of it is written anew.
-        (Some(last), FileKind::Segment(_)) if last == bad => index.last_segment_bytes(),
-        _ => None,
-    };
-    let kept = index.next_segment();
-    let mut moved = Vec::new();
+fn cut(
+    disk: &mut dyn Disk,
+    sim: SimId,
+    index: &LogIndex,
+    bad: FileName,
+) -> Result<Vec<FileName>, DiskError> {
+    // How much of the file is in order, and written anew.
+    let part = index.last_segment_bytes().filter(|_| index.last_file() == Some(bad));
+    // Once there is another mark, and nothing behind it, what is damaged may pass for a torn tail.
+    let copied = part.map(|_| copy_aside(disk, bad)).transpose()?;
+    let start = index.start_before(index.begin());
+    let (end, tip) = (index.end(), index.tip());
+    // Before anything is cut: whatever happens on the way, the loss will be known.
+    Mark { sim, start, end, tip, records_lost: true }.write(disk)?;
+    let mut moved = Vec::from_iter(copied);
     // The last one first: what is left is a log at every moment.
-    for number in segment_numbers(disk, kept)?.into_iter().rev() {
+    for number in segment_numbers(disk, index.next_segment())?.into_iter().rev() {
         moved.push(put_aside(disk, number)?);
-    }
-    if let (Some(length), FileKind::Segment(number)) = (whole, bad.kind) {
-        let bytes = read_start(disk, bad, length)?;
-        moved.push(put_aside(disk, number)?);
-        disk.write_new(bad, &bytes)?;
     }
     disk.sync_dir(Folder::Log)?;
-    moved.reverse();
+    if let Some(length) = part {
+        let bytes = read_start(disk, bad, length)?;
+        disk.write_new(bad, &bytes)?;
+    }
+    moved.sort_unstable();
     Ok(moved)
 }
 
 /// Gives a segment a name that nobody reads.
-fn put_aside(disk: &mut dyn Disk, segment: u64) -> Result<FileName, DiskError> {
+fn put_aside(disk: &mut dyn Disk, number: u64) -> Result<FileName, DiskError> {
+    let free = free_name(disk, number)?;
+    disk.rename(FileName::segment(number), free)?;
+    Ok(free)
+}
+
+/// Copies a segment to a name that nobody reads, unless a start that was cut off has done so. It stays
+/// where it is: what is in order of it must be in the log at every moment.
+fn copy_aside(disk: &mut dyn Disk, file: FileName) -> Result<FileName, DiskError> {
+    let FileKind::Segment(number) = file.kind else {
+        unreachable!("{file} is a segment");
+    };
+    for other in disk.list(Folder::Log)? {
+        let is_aside =
+            matches!(other.kind, FileKind::Quarantined { segment, .. } if segment == number);
+        if is_aside && !other.temporary && is_same(disk, file, other)? {
+            return Ok(other);
+        }
+    }
+    let free = free_name(disk, number)?;
+    copy(disk, file, free)?;
+    Ok(free)
+}
+
+fn is_same(disk: &dyn ReadDisk, one: FileName, other: FileName) -> Result<bool, DiskError> {
+    let length = disk.length(one)?;
+    let mut same = disk.length(other)? == length;
+    for at in (0..length).step_by(READ_BYTES) {
+        let piece = |file| read_range(disk, file, at, at + READ_BYTES as u64);
+        same = same && piece(one)? == piece(other)?;
+    }
+    Ok(same)
+}
+
+/// Like [`Disk::write_new`], piece by piece: who knows how long a damaged file is.
+fn copy(disk: &mut dyn Disk, from: FileName, to: FileName) -> Result<(), DiskError> {
+    let (length, temporary) = (disk.length(from)?, to.temporary());
+    if disk.list(to.folder())?.contains(&temporary) {
+        disk.remove(temporary)?;
+    }
+    for at in (0..length).step_by(READ_BYTES) {
+        let piece = read_range(disk, from, at, at + READ_BYTES as u64)?;
+        disk.append(temporary, &piece)?;
+    }
+    disk.sync(temporary, length)?;
+    disk.rename(temporary, to)?;
+    disk.sync_dir(to.folder())
+}
+
+fn free_name(disk: &dyn ReadDisk, segment: u64) -> Result<FileName, DiskError> {
     let taken = disk.list(Folder::Log)?;
     let name = |copy| FileName::new(FileKind::Quarantined { segment, copy });
     let free = (0..=u32::MAX).map(name).find(|name| !taken.contains(name));
-    let free = free.expect("no folder has so many files");
-    disk.rename(FileName::segment(segment), free)?;
-    Ok(free)
+    Ok(free.expect("no folder has so many files"))
 }

@@ -3,7 +3,8 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Disk, DiskError, FileName, LogIndex, LogWriter, Scan, ScanError, SyncRequest, TailReport,
+    Disk, DiskError, FileName, Folder, LogIndex, LogWriter, Scan, ScanError, SyncRequest,
+    TailReport,
     controls::Controls,
     disk::read_start,
     scan::{rescan, scan_with, segment_numbers},
@@ -64,6 +65,9 @@ fn recover_with(
     controls: Controls,
 ) -> Result<Recovered, RecoverError> {
     let found = scan_with(disk, sim, controls)?;
+    // A killed process may have changed names that a power loss still takes back, above all the mark's:
+    // what is removed and cut below rests on them.
+    disk.sync_dir(Folder::Log)?;
     // What lies before the first segment was given up; its removal may not have been finished.
     let first = found.index.next_segment() - found.index.segments();
     for number in segment_numbers(disk, 0)?.into_iter().take_while(|number| *number < first) {
