@@ -54,6 +54,9 @@ classes! {
     CrashAtWrite => "crash-at-write",
     /// A process dies right after a message left for one peer, and for no other.
     CrashAtSend => "crash-at-send",
+    /// A process dies while it starts: right after it changed or synced something on its disk, and
+    /// before it runs.
+    CrashAtStart => "crash-at-start",
     /// All processes die at once.
     PowerLoss => "power-loss",
     /// All that was not synced is gone.

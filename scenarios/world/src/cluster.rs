@@ -9,7 +9,7 @@ use crate::chance::Span;
 use crate::class::Class;
 use crate::clock::Clock;
 use crate::crash::Tail;
-use crate::lent::Change;
+use crate::lent::{Change, LentDisk};
 use crate::machine::{FileChange, Machine, Mark};
 use crate::network::Links;
 
@@ -35,12 +35,13 @@ pub trait Cluster: Sized + std::fmt::Debug {
     /// Starts the server in `seat` from what its disk holds.
     ///
     /// # Errors
-    /// What the operator would read; the seat stays empty.
+    /// What the operator would read; the seat stays empty. So it does if the process dies meanwhile,
+    /// see [`LentDisk::outlived`].
     fn open(
         &mut self,
         seat: usize,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut LentDisk,
     ) -> Result<Opened<Self::Server>, String>;
 
     /// A few bytes that tell a frame from others, for traces.

@@ -21,6 +21,8 @@ pub struct Conditions {
     pub dies_after_write_ppm: u32,
     /// A process dies right after a message left for one peer.
     pub dies_after_send_ppm: u32,
+    /// A process dies while it starts, after one of its first steps on the disk.
+    pub dies_at_start_ppm: u32,
     /// How long a process that dies by itself is away.
     pub down: Span,
     /// What may become of unsynced bytes when a process dies by itself.
@@ -45,6 +47,7 @@ impl Conditions {
             job: Span::exactly_ms(0),
             dies_after_write_ppm: 0,
             dies_after_send_ppm: 0,
+            dies_at_start_ppm: 0,
             down: Span::ms(0, 200),
             tails: Vec::new(),
             notices: true,
@@ -81,6 +84,12 @@ impl Conditions {
         world
     }
 
+    /// What becomes of unsynced bytes when a process dies by itself, and how long it is away.
+    pub(crate) fn death(&self, dice: &mut Dice) -> (Tail, Duration) {
+        let tail = if self.tails.is_empty() { Tail::Kept } else { dice.pick(&self.tails) };
+        (tail, dice.within(self.down))
+    }
+
     /// The same world after its faults stopped: nothing is lost or delayed for long any more.
     #[must_use]
     pub fn healed(&self) -> Self {
@@ -90,6 +99,7 @@ impl Conditions {
             sync_error_ppm: 0,
             dies_after_write_ppm: 0,
             dies_after_send_ppm: 0,
+            dies_at_start_ppm: 0,
             ..self.clone()
         }
     }

@@ -59,6 +59,8 @@ pub struct LentDisk {
     pub(crate) disk: MemoryDisk,
     pub(crate) steps: Steps,
     pub(crate) peril: Option<Peril>,
+    /// The process dies after so many steps more, of any kind.
+    pub(crate) steps_left: Option<u64>,
     pub(crate) death: Option<Death>,
     pub(crate) changes: Vec<Change>,
     /// Did the disk refuse something?
@@ -66,6 +68,23 @@ pub struct LentDisk {
 }
 
 impl LentDisk {
+    /// The disk as it is.
+    #[must_use]
+    pub const fn disk(&self) -> &MemoryDisk {
+        &self.disk
+    }
+
+    /// What came of some work, if the process still lives.
+    ///
+    /// # Errors
+    /// That it does not; or those of the work.
+    pub fn outlived<T>(&self, done: Result<T, String>) -> Result<T, String> {
+        match self.death {
+            Some(_) => Err("the process is gone".to_owned()),
+            None => done,
+        }
+    }
+
     fn alive(&self, operation: Operation, place: Place) -> Result<(), DiskError> {
         let gone = || Cause::Other("the process is gone".to_owned());
         match self.death {
@@ -90,6 +109,12 @@ impl LentDisk {
     }
 
     fn die_perhaps(&mut self, point: Point) {
+        if let Some(left) = &mut self.steps_left {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.death = Some(Death::Due);
+            }
+        }
         let Some(Peril { point: due, ppm, dice }) = &mut self.peril else {
             return;
         };
@@ -209,7 +234,7 @@ impl<C: Cluster> World<C> {
         let mut lent =
             LentDisk { disk, steps: place.steps, peril: Some(peril), ..LentDisk::default() };
         let done = panic::catch_unwind(AssertUnwindSafe(|| work(server, now, &mut lent)));
-        let LentDisk { disk, steps, peril, death, changes, refused } = lent;
+        let LentDisk { disk, steps, peril, death, changes, refused, .. } = lent;
         (place.disk, place.steps) = (disk, steps);
         self.death_dice = peril.expect("it was lent with it").dice;
         for change in changes {

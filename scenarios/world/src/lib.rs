@@ -45,6 +45,7 @@ mod machine;
 mod network;
 pub mod replica;
 mod seat;
+mod start;
 mod storm;
 pub mod story;
 mod trace;

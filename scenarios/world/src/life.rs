@@ -1,13 +1,12 @@
 //! How processes come and go in a world, and who notices.
 
 use std::any::Any;
-use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use metatopia_store::memory;
 
 use crate::class::Class;
-use crate::cluster::{Cluster, Opened, Order, PeerOf};
+use crate::cluster::{Cluster, Order, PeerOf};
 use crate::crash::Tail;
 use crate::machine::Input;
 use crate::seat::Life;
@@ -15,9 +14,6 @@ use crate::world::{Event, World};
 
 /// How long a machine is away that is started anew.
 const REBOOT: Duration = Duration::from_millis(50);
-
-/// When a start that failed because of its disk is tried again.
-const RETRY: Duration = Duration::from_millis(200);
 
 impl<C: Cluster> World<C> {
     pub(crate) fn obey(&mut self, order: Order) {
@@ -103,27 +99,6 @@ impl<C: Cluster> World<C> {
         self.fired.note(self.seats[seat].disk_trouble.unwrap_or(Class::IoError));
     }
 
-    fn open(&mut self, seat: usize) {
-        self.clocks[seat].restart(self.now);
-        let now = self.clocks[seat].read(self.now);
-        self.seats[seat].begin_life();
-        let (cluster, disk) = (&mut self.cluster, &mut self.seats[seat].disk);
-        let opened = panic::catch_unwind(AssertUnwindSafe(|| cluster.open(seat, now, disk)));
-        match opened.unwrap_or_else(|cause| Err(panicked(&*cause))) {
-            Ok(Opened { server, durable }) => {
-                self.seats[seat].server = Some(server);
-                self.seats[seat].synced = durable;
-                self.announce(seat, true);
-                self.drain(seat);
-            }
-            Err(_) if self.seats[seat].disk_trouble.is_some() => {
-                self.note_disk_trouble(seat);
-                self.plan(self.now + RETRY, Order::Retry(seat));
-            }
-            Err(reason) => self.halt(seat, &reason),
-        }
-    }
-
     /// The process in `seat` dies; it starts again after `down`, or stays away.
     pub(crate) fn crash(&mut self, seat: usize, tail: Tail, down: Option<Duration>) {
         if down.is_none() {
@@ -138,15 +113,19 @@ impl<C: Cluster> World<C> {
         self.watch(seat, |cluster, scene| cluster.died(scene));
         self.announce(seat, false);
         self.seats[seat].server = None;
+        self.note_tail(seat, tail);
+        tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
+        if let Some(down) = down {
+            self.plan(self.now.saturating_add(down), Order::Start(seat));
+        }
+    }
+
+    pub(crate) fn note_tail(&mut self, seat: usize, tail: Tail) {
         let unsynced = self.seats[seat].has_unsynced();
         match tail {
             Tail::Lost if unsynced => self.fired.note(Class::LostTail),
             Tail::Torn if unsynced => self.fired.note(Class::TornTail),
             _ => {}
-        }
-        tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
-        if let Some(down) = down {
-            self.plan(self.now.saturating_add(down), Order::Start(seat));
         }
     }
 
@@ -168,7 +147,7 @@ impl<C: Cluster> World<C> {
     }
 
     /// Others notice after a while that the server in `seat` came or went, and it notices them.
-    fn announce(&mut self, seat: usize, up: bool) {
+    pub(crate) fn announce(&mut self, seat: usize, up: bool) {
         if !self.conditions.notices {
             return;
         }

@@ -10,7 +10,7 @@ use metatopia_store::{Disk as _, DiskError, FileName, SyncRequest};
 use crate::chance::Span;
 use crate::class::Class;
 use crate::cluster::{Cluster, FrameOf, PeerOf, ReportOf};
-use crate::crash::{Point, Steps, Tail};
+use crate::crash::{Point, Steps};
 use crate::machine::{Effect, FileChange, Machine, Mark, To};
 use crate::world::{Event, World};
 
@@ -55,6 +55,8 @@ pub(crate) struct Seat<M: Machine> {
     pub(crate) slow: Option<Span>,
     /// Until when the process stands still.
     pub(crate) paused_until: Duration,
+    /// How many starts in a row were cut off.
+    pub(crate) cut_off: u32,
     /// Is something wrong with the disk? Then a start may fail, and is tried again.
     pub(crate) disk_trouble: Option<Class>,
 }
@@ -76,6 +78,7 @@ impl<M: Machine> Default for Seat<M> {
             busy_until: Duration::ZERO,
             slow: None,
             paused_until: Duration::ZERO,
+            cut_off: 0,
             disk_trouble: None,
         }
     }
@@ -269,9 +272,7 @@ impl<C: Cluster> World<C> {
     }
 
     pub(crate) fn die(&mut self, seat: usize, class: Class) {
-        let tails = &self.conditions.tails;
-        let tail = if tails.is_empty() { Tail::Kept } else { self.death_dice.pick(tails) };
-        let down = self.death_dice.within(self.conditions.down);
+        let (tail, down) = self.conditions.death(&mut self.death_dice);
         self.fired.note(class);
         self.crash(seat, tail, Some(down));
     }

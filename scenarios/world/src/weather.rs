@@ -168,6 +168,9 @@ impl Draft {
         if let Some(mut dice) = self.dice(Class::CrashAtSend) {
             conditions.dies_after_send_ppm = dice.pick(&[50, 200, 600]);
         }
+        if let Some(mut dice) = self.dice(Class::CrashAtStart) {
+            conditions.dies_at_start_ppm = dice.pick(&[50_000, 200_000, 600_000]);
+        }
         if let Some(mut dice) = self.dice(Class::ClockRate) {
             let mut rate = || i32::try_from(dice.below(200_001)).unwrap_or(0) - 100_000;
             conditions.clocks = (0..self.founders).map(|_| (0, rate())).collect();

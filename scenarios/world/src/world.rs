@@ -33,6 +33,7 @@ pub struct World<C: Cluster> {
     pub(crate) clocks: Vec<Clock>,
     pub(crate) disk_dice: Dice,
     pub(crate) death_dice: Dice,
+    pub(crate) start_dice: Dice,
     pub(crate) crash_point: Option<CrashPoint>,
     /// Seats that have no connection, the lower one first.
     pub(crate) apart: BTreeSet<(usize, usize)>,
@@ -99,6 +100,7 @@ impl<C: Cluster> World<C> {
             clocks: (0..seats).map(clock).collect(),
             disk_dice: Dice::new(seed, "disks"),
             death_dice: Dice::new(seed, "deaths"),
+            start_dice: Dice::new(seed, "starts"),
             crash_point: None,
             apart: BTreeSet::new(),
             orders: Vec::new(),

@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Disk as _, FileName, NewSegment, Position, SyncRequest, Write};
+use metatopia_store::{Disk as _, FileName, Folder, NewSegment, Position, SyncRequest, Write};
 use metatopia_types::{Digest, Now};
 use metatopia_world::{
-    Cluster, Conditions, CrashPoint, Effect, FileChange, Input, Links, Machine, Mark, Opened,
-    Order, Point, Scene, Span, Tail, To, World,
+    Class, Cluster, Conditions, CrashPoint, Effect, FileChange, Input, LentDisk, Links, Machine,
+    Mark, Opened, Order, Point, Scene, Span, Tail, To, World,
 };
 
 const DIARY: FileName = FileName::segment(0);
@@ -86,6 +85,7 @@ struct Diaries {
     told: Vec<(usize, u8)>,
     halted: Vec<String>,
     died: u32,
+    steps_of_start: u32,
 }
 
 impl Cluster for Diaries {
@@ -95,8 +95,11 @@ impl Cluster for Diaries {
         seat
     }
 
-    fn open(&mut self, _: usize, now: Now, disk: &mut MemoryDisk) -> Result<Opened<Diary>, String> {
-        let entries = disk.bytes(DIARY).unwrap_or_default().to_vec();
+    fn open(&mut self, _: usize, now: Now, disk: &mut LentDisk) -> Result<Opened<Diary>, String> {
+        let entries = disk.disk().bytes(DIARY).unwrap_or_default().to_vec();
+        for _ in 0..self.steps_of_start {
+            disk.sync_dir(Folder::Log).map_err(|error| error.to_string())?;
+        }
         if entries.contains(&0) {
             return Err("the diary is damaged".to_owned());
         }
@@ -291,6 +294,41 @@ fn a_server_that_cannot_start_stays_away_and_says_why() {
 
     assert!(world.server(0).is_none());
     assert_eq!(world.cluster.halted, ["the diary is damaged"]);
+}
+
+#[test]
+fn a_start_that_is_cut_off_is_tried_again_until_one_comes_through() {
+    let conditions = Conditions { dies_at_start_ppm: 1_000_000, ..Conditions::calm(1) };
+    let play = |steps_of_start| {
+        let cluster = Diaries { steps_of_start, ..Diaries::default() };
+        let mut world = World::new(cluster, 1, 1, conditions.clone(), true);
+        world.plan(Duration::ZERO, Order::Start(0));
+        world.run_until(5 * SECOND);
+        assert!(world.server(0).is_some() && world.cluster.halted.is_empty());
+        (world.fired().times(Class::CrashAtStart), world.crashes())
+    };
+
+    // A start that changes nothing cannot be cut off after a change; a long one is, as often as may be.
+    assert_eq!(play(0), (0, 0));
+    assert_eq!(play(40), (4, 4));
+}
+
+#[test]
+fn who_is_stopped_while_its_start_was_cut_off_stays_away() {
+    let conditions = Conditions {
+        dies_at_start_ppm: 1_000_000,
+        down: Span::exactly_ms(500),
+        ..Conditions::calm(1)
+    };
+    let cluster = Diaries { steps_of_start: 40, ..Diaries::default() };
+    let mut world = World::new(cluster, 1, 1, conditions, true);
+    world.plan(Duration::ZERO, Order::Start(0));
+    world.plan(SECOND / 5, Order::Kill(0));
+
+    world.run_until(5 * SECOND);
+
+    assert!(world.server(0).is_none() && !world.is_wanted(0));
+    assert_eq!(world.crashes(), 1);
 }
 
 #[test]

@@ -8,8 +8,7 @@ use metatopia_consensus::{
     Agreement, Base, Decision, Effect as Wish, Input as Event, JoinPack, Message, Position, Record,
     To as Whom,
 };
-use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Identity, LogWriter, claim_identity, recover_broken};
+use metatopia_store::{Disk, Identity, LogWriter, ReadDisk, claim_identity, recover_broken};
 use metatopia_types::{Digest, Evidence, Height, Now, PublicKey, SignedEnvelope, wire};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +86,7 @@ impl Server {
         seat: usize,
         start: &Start,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut dyn Disk,
     ) -> Result<Opened<Self>, String> {
         let identity = Identity { sim: setting.sim, server: setting.name(seat) };
         claim_identity(disk, &identity).map_err(|e| e.to_string())?;
@@ -299,7 +298,7 @@ pub(crate) struct Log {
 
 impl Log {
     /// Reads the log of a server.
-    pub(crate) fn read(writer: &LogWriter, disk: &MemoryDisk) -> Result<Self, String> {
+    pub(crate) fn read(writer: &LogWriter, disk: &dyn ReadDisk) -> Result<Self, String> {
         let mut start = None;
         let (mut records, mut turns, mut decisions) = (vec![], BTreeMap::new(), BTreeMap::new());
         for stored in writer.index().iter(disk) {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use metatopia_consensus::{Held, Message, Record};
 use metatopia_oracle::{Law, Oracle};
-use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
@@ -19,6 +18,7 @@ use crate::chance::{Dice, Span};
 use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, Opened, Order, Scene};
 use crate::crash::Tail;
+use crate::lent::LentDisk;
 use crate::machine::FileChange;
 use crate::watched::{Watched, append};
 
@@ -174,12 +174,13 @@ impl Cluster for Servers {
         &mut self,
         seat: usize,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut LentDisk,
     ) -> Result<Opened<Server>, String> {
         let start = self.start_of(seat);
-        let opened = Server::open(&self.setting, seat, &start, now, disk)?;
+        let opened = Server::open(&self.setting, seat, &start, now, disk);
+        let opened = disk.outlived(opened)?;
         if self.oracle.is_honest(seat) {
-            self.oracle.saw_start(seat, &Watched(disk));
+            self.oracle.saw_start(seat, &Watched(disk.disk()));
         }
         Ok(opened)
     }

@@ -4,8 +4,7 @@ use metatopia_replica::keeper::{
     Keeper, Log, StartError, begin_log, newest_state, open_log, open_replica,
 };
 use metatopia_replica::{Input, Replica};
-use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{Identity, Opening};
+use metatopia_store::{Disk, Identity, Opening};
 use metatopia_types::{Now, Round};
 
 use super::setting::Setting;
@@ -33,7 +32,7 @@ impl Found {
         seat: usize,
         fresh: bool,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut dyn Disk,
     ) -> Result<Self, String> {
         let (sim, server) = (setting.sim, setting.name(seat));
         let mut opening = Opening::new(Identity { sim, server });

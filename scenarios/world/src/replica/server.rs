@@ -14,8 +14,7 @@ use metatopia_consensus::{Base, Decision, Position};
 use metatopia_replica::keeper::{Health, Keeper, Order};
 use metatopia_replica::{Effect as Wish, Guests, Input as Event, PeerMessage, Replica, Status};
 use metatopia_sim::World;
-use metatopia_store::Snapshot;
-use metatopia_store::memory::MemoryDisk;
+use metatopia_store::{Disk, Snapshot};
 use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
 
 use super::files::Found;
@@ -107,7 +106,7 @@ impl Server {
         setting: &Rc<Setting>,
         start: Start,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut dyn Disk,
     ) -> Result<Opened<Self>, String> {
         let seat = start.seat;
         let Found { keeper, replica, damage, passed_over } =

@@ -12,7 +12,7 @@ use metatopia_protocol::{Answer, ServerMessage, decode_server, encode_server};
 use metatopia_replica::keeper::{AGREEMENT, Health, News};
 use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
 use metatopia_store::memory::MemoryDisk;
-use metatopia_store::{FileKind, Folder, ReadDisk as _};
+use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
@@ -26,7 +26,7 @@ use super::swarm::class_of;
 use crate::agreement::{self, Villain};
 use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, Opened, Order, Scene};
-use crate::lent::Change;
+use crate::lent::{Change, LentDisk};
 use crate::watched::{Watched, appended};
 
 /// Turns that a liar looks back on.
@@ -120,9 +120,9 @@ pub struct Servers {
     pub halts: Vec<(usize, String)>,
     /// Whom servers let in, as they wrote it down last.
     guests: BTreeMap<usize, Vec<u8>>,
-    /// Whose disks were damaged behind their backs; and who of them has not started since.
+    /// Whose disks were damaged behind their backs; and who of them has not come through a start since.
     pub(crate) harmed: BTreeSet<usize>,
-    pub(crate) unaware: BTreeSet<usize>,
+    unaware: BTreeMap<usize, Harm>,
     /// Whose stored states were made unreadable.
     pub(crate) spoiled: BTreeSet<usize>,
     /// Keys that were used.
@@ -160,7 +160,7 @@ impl Servers {
             halts: Vec::new(),
             guests: BTreeMap::new(),
             harmed: BTreeSet::new(),
-            unaware: BTreeSet::new(),
+            unaware: BTreeMap::new(),
             spoiled: BTreeSet::new(),
             used: BTreeSet::new(),
             setting,
@@ -199,30 +199,55 @@ impl Servers {
         }
     }
 
-    /// An honest server started from a disk that had these segments.
-    fn watch_start(
-        &mut self,
-        seat: usize,
-        server: &Server,
-        before: &BTreeSet<u64>,
-        disk: &MemoryDisk,
-    ) {
+    /// An honest server started from a disk that had these files.
+    fn watch_start(&mut self, seat: usize, server: &Server, before: &Shelf, disk: &MemoryDisk) {
         if let Some(spoiled) = server.passed_over().first()
             && !self.spoiled.contains(&seat)
         {
             self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {spoiled}"));
         }
-        if self.unaware.remove(&seat) {
+        if let Some(harm) = self.unaware.remove(&seat) {
+            // What was to be removed anyhow nobody reads.
+            if !harm.noticed && server.damage().is_none() && disk.bytes(harm.file).is_some() {
+                let what = format!("{}, and it starts", harm.what);
+                self.oracle.blame(Some(seat), Law::Damage, what);
+            }
             return self.oracle.laws.saw_damage(seat, &Watched(disk));
         }
         if let Some(damage) = server.damage() {
             self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {damage}"));
         }
-        for segment in before.difference(&segments(disk)) {
-            // It had died before this was done.
+        self.watch_given_up(seat, before, disk);
+        self.oracle.laws.saw_start(seat, &Watched(disk));
+    }
+
+    /// An honest server did not come through its start, and left this of what had been there. What it
+    /// noticed need not be there for the next start to notice.
+    fn watch_failed_start(&mut self, seat: usize, before: &Shelf, disk: &MemoryDisk) {
+        let left = Shelf::of(disk);
+        let put_aside = left.aside != before.aside;
+        match self.unaware.get_mut(&seat) {
+            // Where nothing is damaged but the mark, that is written anew.
+            Some(harm) => harm.noticed |= put_aside || left.mark != before.mark,
+            None if put_aside => {
+                let what = "nobody did this: it puts something aside while it starts";
+                self.oracle.blame(Some(seat), Law::Damage, what);
+            }
+            None => self.watch_given_up(seat, before, disk),
+        }
+    }
+
+    /// An earlier life was to remove these segments, and had died before it was done.
+    fn watch_given_up(&mut self, seat: usize, before: &Shelf, disk: &MemoryDisk) {
+        for segment in before.segments.difference(&Shelf::of(disk).segments) {
             self.gave_up(seat, *segment, disk);
         }
-        self.oracle.laws.saw_start(seat, &Watched(disk));
+    }
+
+    /// The disk of a server that does not run was damaged behind its back: this file, in this way.
+    pub(crate) fn harm(&mut self, seat: usize, file: FileName, what: String) {
+        self.harmed.insert(seat);
+        self.unaware.insert(seat, Harm { file, what, noticed: false });
     }
 
     /// A server goes on from a state that others gave it.
@@ -293,19 +318,24 @@ impl Cluster for Servers {
         &mut self,
         seat: usize,
         now: Now,
-        disk: &mut MemoryDisk,
+        disk: &mut LentDisk,
     ) -> Result<Opened<Server>, String> {
         self.openings += 1;
         // A node leaves a mark beside a key before it uses it for the first time.
         let fresh = !self.used.contains(&seat);
         let start = Start { seat, life: self.openings, fresh };
-        let before = segments(disk);
-        let mut opened = Server::open(&self.setting, start, now, disk)?;
+        let before = Shelf::of(disk.disk());
+        let opened = Server::open(&self.setting, start, now, disk);
+        let opened = disk.outlived(opened);
+        if opened.is_err() && self.is_honest(seat) {
+            self.watch_failed_start(seat, &before, disk.disk());
+        }
+        let mut opened = opened?;
         let guests = self.guests.get(&seat).and_then(|guests| Guests::decode(guests).ok());
         opened.server.welcome(now, guests.unwrap_or_default());
         self.used.insert(seat);
         if self.is_honest(seat) {
-            self.watch_start(seat, &opened.server, &before, disk);
+            self.watch_start(seat, &opened.server, &before, disk.disk());
         }
         Ok(opened)
     }
@@ -479,9 +509,33 @@ fn spoiled(class: Class, answer: &Answer) -> Option<Answer> {
     }
 }
 
-/// The numbers of a log's segments.
-fn segments(disk: &MemoryDisk) -> BTreeSet<u64> {
-    let files = disk.list(Folder::Log).unwrap_or_default();
-    let number = |kind| if let FileKind::Segment(number) = kind { Some(number) } else { None };
-    files.into_iter().filter(|file| !file.temporary).filter_map(|file| number(file.kind)).collect()
+/// Damage to the disk of a server that has not come through a start since.
+#[derive(Debug)]
+struct Harm {
+    file: FileName,
+    what: String,
+    /// Did a start notice it that was cut off?
+    noticed: bool,
+}
+
+/// What there is of a log, as far as a start may change it.
+struct Shelf {
+    segments: BTreeSet<u64>,
+    aside: BTreeSet<FileName>,
+    mark: Option<Vec<u8>>,
+}
+
+impl Shelf {
+    fn of(disk: &MemoryDisk) -> Self {
+        let mark = disk.bytes(FileName::MARK).map(<[u8]>::to_vec);
+        let mut shelf = Self { segments: BTreeSet::new(), aside: BTreeSet::new(), mark };
+        for file in disk.files().into_iter().filter(|file| !file.temporary) {
+            match file.kind {
+                FileKind::Segment(number) => drop(shelf.segments.insert(number)),
+                FileKind::Quarantined { .. } => drop(shelf.aside.insert(file)),
+                _ => {}
+            }
+        }
+        shelf
+    }
 }

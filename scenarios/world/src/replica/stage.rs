@@ -160,10 +160,9 @@ impl Stage {
         self.world.plan(now, Order::Kill(seat));
         self.run_until(now);
         let harmed = harm(self.world.disk_mut(seat), self.setting.sim, class, place);
-        if harmed.is_some() {
+        if let Some(file) = harmed {
             self.world.note_fault(class);
-            self.world.cluster.harmed.insert(seat);
-            self.world.cluster.unaware.insert(seat);
+            self.world.cluster.harm(seat, file, format!("{class} at {place:x}"));
         }
         self.world.plan(now, Order::Start(seat));
         self.run_until(now);
@@ -183,7 +182,7 @@ impl Stage {
         let now = self.world.now();
         self.world.plan(now, Order::Start(copy));
         self.run_until(now);
-        if self.world.server(copy).is_none() {
+        if self.world.server(copy).is_none() && !self.world.is_wanted(copy) {
             self.blame(Law::Restored, format!("a copy of the disk of {original} starts no server"));
         }
     }

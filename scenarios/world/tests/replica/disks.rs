@@ -7,7 +7,7 @@ use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
 use metatopia_world::agreement::{Deed, Law, Scheme};
 use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
-use metatopia_world::{Class, Conditions, Order, Tail};
+use metatopia_world::{CERTAIN_PPM, Class, Conditions, Order, Tail};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -166,6 +166,32 @@ fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
     assert!(heights.len() > 150, "{}", heights.len());
     assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "from the first turn on");
     stage.finish(10 * SECOND).assert_sound();
+}
+
+#[test]
+fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
+    let mut unsaid = 0;
+    for seed in 1..5 {
+        let mut setting = Setting::plaza(Scheme::StandIn, seed);
+        setting.snapshot_turns = 20;
+        let mut stage = Stage::new(setting, Conditions::calm(5));
+        people(&mut stage, 4 * SECOND);
+        stage.run_until(4 * SECOND);
+        let tails = vec![Tail::Lost, Tail::Torn, Tail::Kept];
+        let cut_off = Conditions { dies_at_start_ppm: CERTAIN_PPM, tails, ..Conditions::calm(5) };
+        stage.world.set_conditions(cut_off);
+        assert!(stage.harm(SEAT, Class::BitFlip, 2).is_some());
+
+        stage.run_until(6 * SECOND);
+
+        let server = stage.world.server(SEAT).expect("at last a start comes through");
+        unsaid += u32::from(server.damage().is_none());
+        assert!(stage.world.fired().times(Class::CrashAtStart) > 0, "seed {seed}");
+        let aside = |file: &FileName| matches!(file.kind, FileKind::Quarantined { .. });
+        assert!(stage.world.disk(SEAT).files().iter().any(aside), "seed {seed}: put aside");
+        stage.finish(10 * SECOND).assert_sound();
+    }
+    assert!(unsaid > 1, "the start that came through found nothing any more");
 }
 
 /// Which laws are broken when the first server, which is to keep everything, loses a part of its log

@@ -98,3 +98,24 @@ fn servers_whose_disks_are_damaged_notice_it_and_break_no_law() {
     assert!(happened.values().sum::<u64>() > 2, "{happened:?}");
     assert!(happened[&Class::BadSnapshot] > 0, "{happened:?}");
 }
+
+/// What a start finds that is cut off it may have mended already, and the next one does not find.
+#[test]
+fn starts_that_are_cut_off_forget_nothing_and_hide_no_damage() {
+    let deaths = [Class::Crash, Class::PowerLoss, Class::CrashAtStart];
+    let tails = [Class::LostTail, Class::TornTail];
+    let kept: Vec<Class> = Class::DAMAGES.iter().copied().chain(deaths).chain(tails).collect();
+    let mut happened: BTreeMap<Class, u64> = BTreeMap::new();
+    for seed in [16, 19] {
+        let mut course = whole(seed, 24);
+        course.without = Class::ALL.iter().copied().filter(|class| !kept.contains(class)).collect();
+        let tale = play(&course);
+
+        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        for class in &kept {
+            *happened.entry(*class).or_default() += tale.fired.times(*class);
+        }
+    }
+    println!("{happened:?}");
+    assert!(happened[&Class::CrashAtStart] > 8, "{happened:?}");
+}

@@ -260,16 +260,8 @@ impl Run {
         if !self.spares(seat) {
             return;
         }
-        let harmed = self.stage.harm(seat, class, place);
-        if harmed.is_some() {
+        if self.stage.harm(seat, class, place).is_some() {
             self.damaged = Some(seat);
-        }
-        // What was to be removed anyhow nobody reads.
-        let world = &self.stage.world;
-        let is_there = harmed.is_some_and(|file| world.disk(seat).bytes(file).is_some());
-        let noticed = world.server(seat).is_none_or(|server| server.damage().is_some());
-        if is_there && !noticed {
-            self.stage.blame(Law::Damage, format!("{class} at {place:x}, and it starts"));
         }
     }
 
