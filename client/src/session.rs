@@ -133,6 +133,8 @@ pub struct Session {
     /// What was shown, and its proof, that wait for set changes to be followed.
     unchecked: Vec<(Shown, Box<ViewProof>)>,
     watching: Option<Watching>,
+    /// The latest login, unless it was refused.
+    login: Option<ActId>,
     sight: Sight,
     proven: Option<Box<Proven>>,
     /// It was said already that proofs are late.
@@ -173,6 +175,7 @@ impl Session {
             unproven: Vec::new(),
             unchecked: Vec::new(),
             watching: None,
+            login: None,
             sight: Sight::of(key.public()),
             key,
             proven: None,
@@ -317,6 +320,7 @@ impl Session {
             ServerMessage::Receipt { act, receipt } => self.receipt(act, receipt),
             ServerMessage::Outcome { act, height, outcome } => {
                 self.height = self.height.max(height);
+                self.ruled(act, outcome);
                 self.event(Event::Outcome { act, height, outcome });
             }
             ServerMessage::Heard(line) => self.event(Event::Heard(line)),
@@ -347,6 +351,7 @@ impl Session {
             self.servers = None;
             return self.servers_named(&answer);
         }
+        self.receipt_found(&answer);
         self.event(Event::Answer { id, answer });
     }
 

@@ -56,8 +56,10 @@ pub struct Sight {
     height: Height,
     tick: Tick,
     me: Option<ObjectId>,
-    /// Whose avatar `me` has to be; anybody's if that is not known.
-    viewer: Option<PublicKey>,
+    /// Whose avatar `me` has to be.
+    viewer: PublicKey,
+    /// The viewer is known to be in the world.
+    present: bool,
     near: BTreeMap<ObjectId, Movement>,
     far: BTreeMap<ObjectId, (TileEntry, Height)>,
     gestures: BTreeMap<ObjectId, Emote>,
@@ -67,16 +69,10 @@ pub struct Sight {
     inherited: bool,
 }
 
-impl Default for Sight {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Sight {
-    /// Sees nothing yet.
+    /// Sees nothing yet; the own avatar is that of `viewer`.
     #[must_use]
-    pub const fn new() -> Self {
+    pub const fn of(viewer: PublicKey) -> Self {
         Self {
             tiles: BTreeMap::new(),
             number: 0,
@@ -84,7 +80,8 @@ impl Sight {
             height: Height(0),
             tick: Tick(0),
             me: None,
-            viewer: None,
+            viewer,
+            present: false,
             near: BTreeMap::new(),
             far: BTreeMap::new(),
             gestures: BTreeMap::new(),
@@ -93,12 +90,10 @@ impl Sight {
         }
     }
 
-    /// Sees nothing yet; the own avatar is that of `viewer`.
-    #[must_use]
-    pub const fn of(viewer: PublicKey) -> Self {
-        let mut sight = Self::new();
-        sight.viewer = Some(viewer);
-        sight
+    /// The viewer is known to be in the world, or to be so no more. While it is, nothing is proved
+    /// without its avatar; who only watches has none.
+    pub const fn set_present(&mut self, present: bool) {
+        self.present = present;
     }
 
     /// Of which height the last view was; 0 before the first.
@@ -148,12 +143,12 @@ impl Sight {
         self.tiles.retain(|_, held| !held.more);
         let tiles = core::mem::take(&mut self.tiles);
         let inherited = !tiles.is_empty();
-        *self = Self { tiles, inherited, viewer: self.viewer, ..Self::new() };
+        *self = Self { tiles, inherited, present: self.present, ..Self::of(self.viewer) };
     }
 
     /// Forgets everything but how many views came.
     pub fn clear(&mut self) {
-        *self = Self { number: self.number, viewer: self.viewer, ..Self::new() };
+        *self = Self { number: self.number, present: self.present, ..Self::of(self.viewer) };
     }
 
     /// Counts a view without looking at it.

@@ -3,8 +3,8 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
-use metatopia_protocol::{ClientMessage, Submission, SubmitRefusal, encode_client};
-use metatopia_types::{Act, ActId, Blob, Envelope, Receipt, Seq, limits};
+use metatopia_protocol::{Answer, ClientMessage, Submission, SubmitRefusal, encode_client};
+use metatopia_types::{Act, ActId, Blob, Envelope, Outcome, Receipt, Seq, limits};
 
 use super::{Event, Output, Session};
 use crate::Distrust;
@@ -67,6 +67,9 @@ impl Session {
         };
         let act = envelope.sign(&*self.key);
         let id = act.id();
+        if matches!(act.envelope.act, Act::Login { .. }) {
+            self.login = Some(id);
+        }
         let submission = Submission { act, blobs };
         let mut sends = 0;
         if self.open {
@@ -101,11 +104,47 @@ impl Session {
             Ok(()) => {
                 self.certain = self.certain.max(height);
                 self.height = self.height.max(height);
-                self.forget(&act);
+                if let Some(pending) = self.forget(&act) {
+                    self.decided(act, &pending.submission.act.envelope.act);
+                }
                 self.event(Event::Receipted { act, height, index });
             }
             Err(Distrust::OtherValidators(_)) => self.receipt_waits(act, receipt),
             Err(distrust) => self.distrust(distrust),
+        }
+    }
+
+    /// A receipt that was asked for, because the one of its act got lost: is it of the login?
+    pub(super) fn receipt_found(&mut self, answer: &Answer) {
+        let Answer::Receipt(found) = answer else {
+            return;
+        };
+        let act = found.act.id();
+        if self.login == Some(act) && self.light.receipt(&found.act, &found.receipt).is_ok() {
+            self.decided(act, &found.act.envelope.act);
+            if let Some(outcome) = found.outcome {
+                self.ruled(act, outcome);
+            }
+        }
+    }
+
+    /// An act of ours is in a decided turn, for certain: from a login to the next leave there is an
+    /// avatar. That it has left of itself, because nothing was heard of us, only the node says; until
+    /// the next login nothing is proved then, for a liar would say the same.
+    fn decided(&mut self, id: ActId, act: &Act) {
+        match act {
+            Act::Login { .. } if self.login == Some(id) => self.sight.set_present(true),
+            Act::Leave => self.sight.set_present(false),
+            _ => {}
+        }
+    }
+
+    /// The node says what became of an act. That a login was refused is believed: whoever logs in waits
+    /// to hear so, and knows then that there is no avatar.
+    pub(super) fn ruled(&mut self, act: ActId, outcome: Outcome) {
+        if self.login == Some(act) && !outcome.is_done() {
+            self.login = None;
+            self.sight.set_present(false);
         }
     }
 
@@ -116,16 +155,14 @@ impl Session {
         if again && !why.is_lasting() {
             return;
         }
-        if self.forget(&act) {
+        if self.forget(&act).is_some() {
             self.event(Event::Refused { act, why });
         }
     }
 
-    fn forget(&mut self, act: &ActId) -> bool {
-        let Some(pending) = self.pending.remove(act) else {
-            return false;
-        };
+    fn forget(&mut self, act: &ActId) -> Option<Pending> {
+        let pending = self.pending.remove(act)?;
         self.order.remove(&pending.submission.act.envelope.seq);
-        true
+        Some(pending)
     }
 }

@@ -7,7 +7,7 @@ use alloc::{
 };
 
 use metatopia_protocol::{PROOF_TURNS, SIGHT, TileName};
-use metatopia_sim::Tile;
+use metatopia_sim::{Tile, TileEntry};
 use metatopia_types::{Digest, Height, ObjectId};
 
 use super::{Held, Sight};
@@ -24,8 +24,16 @@ pub(super) struct TileLeaves {
     pub(super) more: bool,
 }
 
-/// Of every tile that there is a copy of, and of every other that should be in sight.
-pub(super) type Leaves = BTreeMap<TileName, TileLeaves>;
+/// What all copies were.
+#[derive(Clone, Debug)]
+pub(super) struct Leaves {
+    /// Of every tile that there is a copy of, and of every other that should be in sight.
+    pub(super) tiles: BTreeMap<TileName, TileLeaves>,
+    /// The view named an own avatar.
+    pub(super) avatar: bool,
+    /// The tile by whose copy it was drawn, if it is the viewer's.
+    pub(super) own: Option<TileName>,
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct Kept(VecDeque<(Height, Arc<Leaves>)>);
@@ -55,15 +63,20 @@ impl Sight {
     }
 
     fn leaves(&mut self) -> Leaves {
+        let viewer = Some(self.viewer);
+        // What moves beside its copy is drawn where nothing proves it to be.
+        let is_own =
+            |entry: &TileEntry| entry.object.player == viewer && !self.near.contains_key(&entry.id);
+        let own = self.own().filter(|(_, entry)| is_own(entry)).map(|(tile, _)| tile);
         let tile = |(tile, held): (&TileName, &mut Held)| {
             let leaves = held.copy.leaves().into_iter();
             let hashes = leaves.map(|leaf| (leaf.prefix, leaf.hash)).collect();
             let objects = held.copy.entries().map(|entry| entry.id).collect();
             (*tile, TileLeaves { hashes, objects, more: held.more })
         };
-        let mut leaves: Leaves = self.sought().into_iter().collect();
-        leaves.extend(self.tiles.iter_mut().map(tile));
-        leaves
+        let mut tiles: BTreeMap<_, _> = self.sought().into_iter().collect();
+        tiles.extend(self.tiles.iter_mut().map(tile));
+        Leaves { tiles, avatar: self.me.is_some(), own }
     }
 
     /// The tiles that an honest server tells of, for whoever has an avatar, as if none were told.

@@ -3,6 +3,7 @@
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_protocol::TileName;
 use metatopia_sim::{Body, Motion, Shape, TileEntry};
 use metatopia_types::{Emote, Height, Look, ObjectId, PublicKey, ScriptId, Tick};
 
@@ -97,13 +98,19 @@ impl Sight {
     /// Where the own avatar is drawn.
     #[must_use]
     pub fn position(&self) -> Option<Vec2> {
+        let far = || self.far.get(&self.me?).map(|(entry, _)| entry);
+        let entry = self.own().map(|(_, entry)| entry).or_else(far)?;
+        Some(self.drawn(entry).position())
+    }
+
+    /// The copy by which the own avatar is drawn, and its tile.
+    pub(super) fn own(&self) -> Option<(TileName, &TileEntry)> {
         let me = self.me?;
-        let copies = self.tiles.values().filter_map(|held| Some((held.height, held.copy.get(me)?)));
+        let tiles = self.tiles.iter();
+        let copies = tiles.filter_map(|(tile, held)| Some((held.height, tile, held.copy.get(me)?)));
         // Of copies of one height the first counts, as for all things.
         let newest = copies.reduce(|newest, next| if newest.0 < next.0 { next } else { newest });
-        let far = || self.far.get(&me).map(|(entry, _)| entry);
-        let entry = newest.map(|(_, entry)| entry).or_else(far)?;
-        Some(self.drawn(entry).position())
+        newest.map(|(_, tile, entry)| (*tile, entry))
     }
 
     /// The picture around the own avatar, or around `otherwise` while there is none: at most `max`

@@ -9,7 +9,7 @@ use alloc::{
 };
 
 use metatopia_protocol::{TileName, ViewProof};
-use metatopia_sim::{KnownLeaves, Tile, TileEntry, tile_key};
+use metatopia_sim::{KnownLeaves, Tile, tile_key};
 use metatopia_types::{Digest, Height, ObjectId, Root, leaf_hash, limits};
 
 use super::{Sight, kept::Leaves};
@@ -23,7 +23,7 @@ pub struct Shown {
     pub tiles: Vec<TileName>,
     /// Tiles in sight that the proof says nothing of, because their copies were of an earlier turn,
     /// or not whole, or there are none: they had to wait for more important ones, or are hidden. All
-    /// of them while the own avatar is in no copy.
+    /// of them while the own avatar is in no proved one.
     pub lagging: Vec<TileName>,
     /// The objects in the proved tiles.
     pub objects: BTreeSet<ObjectId>,
@@ -123,7 +123,7 @@ impl Sight {
         let known = known_leaves(proof);
         let mut shown =
             Shown { of, tiles: Vec::new(), lagging: Vec::new(), objects: BTreeSet::new() };
-        for (tile, leaves) in copies.iter() {
+        for (tile, leaves) in &copies.tiles {
             let place = Tile { x: tile.x.into(), y: tile.y.into() };
             let empty = leaves.hashes.is_empty() && !leaves.more && known.lack(place);
             match named.get(tile) {
@@ -139,25 +139,15 @@ impl Sight {
                 }
             }
         }
-        if self.is_lost() {
-            // What is proved may be anywhere but around the avatar.
+        // Of which tiles there are copies follows from where the own avatar is: unless that is proved,
+        // what is proved may be anywhere but around it. Who has not come yet needs none.
+        let is_found = copies.own.is_some_and(|own| shown.tiles.contains(&own));
+        if (copies.avatar || self.present) && !is_found {
             shown.lagging.append(&mut shown.tiles);
             shown.lagging.sort_unstable();
             shown.objects.clear();
         }
         Ok(Some(shown))
-    }
-
-    /// Is there an avatar, and no copy shows where it is? What is drawn of it beside the copies proves
-    /// nothing, and of which tiles there are copies follows from it.
-    fn is_lost(&self) -> bool {
-        let is_own = |entry: &TileEntry| {
-            self.viewer.is_none_or(|viewer| entry.object.player == Some(viewer))
-        };
-        self.me.is_some_and(|me| {
-            let mut copies = self.tiles.values().filter_map(|held| held.copy.get(me));
-            !copies.any(is_own)
-        })
     }
 }
 
@@ -180,7 +170,7 @@ fn name_copied<'a>(proof: &'a ViewProof, copies: &Leaves) -> Result<Named<'a>, B
     let (of, mut named) = (proof.of, Named::new());
     for leaf in &proof.leaves {
         let (tile, prefix, stated) = (leaf.tile, &leaf.prefix, leaf.hash);
-        let whole = copies.get(&tile).filter(|leaves| !leaves.more);
+        let whole = copies.tiles.get(&tile).filter(|leaves| !leaves.more);
         let Some(found) = whole.and_then(|leaves| leaves.hashes.get(prefix)).copied() else {
             return Err(Box::new(Disproof::NotShown { of, tile, prefix: prefix.clone() }));
         };

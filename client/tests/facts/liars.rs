@@ -344,7 +344,7 @@ proptest! {
         let (mut stand, mut watcher) = (Stand::new(), Watcher::default());
         stand.enter();
         let tiles = stand.tiles();
-        let mut sight = Sight::new();
+        let mut sight = Sight::of(Stand::visitor().public());
         if second {
             sight.apply(&stand.view(&mut watcher, &tiles)).expect("an honest view");
             stand.turns(3);

@@ -98,7 +98,7 @@ fn more_tiles_than_a_client_holds_are_refused() {
         TileUpdate { tile: TileName { x, y: 0 }, since, entries, moved, gone, more: false }
     };
     let most = i32::try_from(TILES_MAX).expect("few");
-    let mut sight = Sight::new();
+    let mut sight = Sight::of(Stand::visitor().public());
     let mut view = empty(1, 5);
     view.tiles = (0..most).map(tile).collect();
     assert_eq!(sight.apply(&view), Ok(()));
@@ -112,16 +112,19 @@ fn more_tiles_than_a_client_holds_are_refused() {
 fn more_overlays_than_a_client_draws_are_refused() {
     let mut view = empty(1, 5);
     view.gestures = vec![(ObjectId(1), Emote::Nod); OVERLAY_MAX];
-    assert_eq!(Sight::new().apply(&view), Ok(()));
+    assert_eq!(Sight::of(Stand::visitor().public()).apply(&view), Ok(()));
     view.gestures.push((ObjectId(1), Emote::Nod));
-    assert_eq!(Sight::new().apply(&view), Err(SightError::Overlay(OVERLAY_MAX + 1)));
+    assert_eq!(
+        Sight::of(Stand::visitor().public()).apply(&view),
+        Err(SightError::Overlay(OVERLAY_MAX + 1))
+    );
 }
 
 #[test]
 fn entries_and_their_bytes_are_bounded_over_all_copies() {
     let (small, large) = (ENTRIES_MAX, ENTRIES_BYTES_MAX);
     for (count, length, limit) in [(small + 1, 0, small), (12_000, 1_500, large)] {
-        let mut sight = Sight::new();
+        let mut sight = Sight::of(Stand::visitor().public());
         let mut view = empty(1, 5);
         view.tiles = many(count, length);
         let each = view.tiles[0].entries[0].len();

@@ -1,8 +1,10 @@
 //! Facts about the client: what it believes, what it refuses, and what it asks for again.
 
+mod elsewhere;
 mod hiding;
 mod liars;
 mod limits;
+mod presence;
 mod resuming;
 mod seeing;
 mod session;

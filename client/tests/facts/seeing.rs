@@ -11,7 +11,7 @@ use crate::talk::Talk;
 fn start() -> (Stand, Sight, Watcher) {
     let mut stand = Stand::new();
     stand.enter();
-    (stand, Sight::new(), Watcher::default())
+    (stand, Sight::of(Stand::visitor().public()), Watcher::default())
 }
 
 /// One view of everything, then a turn.

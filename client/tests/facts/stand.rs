@@ -113,10 +113,15 @@ impl Stand {
         self.tiles().into_iter().filter(|tile| !self.entries(*tile).is_empty()).collect()
     }
 
-    /// One of those, next to the one in which the visitor stands.
-    pub(crate) fn beside(&self) -> TileName {
+    /// The one in which the visitor stands.
+    pub(crate) fn own(&self) -> TileName {
         let me = self.world.avatar(&Self::visitor().public()).expect("the visitor came");
-        let own = name(self.world.entry(me).expect("an avatar").0);
+        name(self.world.entry(me).expect("an avatar").0)
+    }
+
+    /// A full one next to it.
+    pub(crate) fn beside(&self) -> TileName {
+        let own = self.own();
         let touches = |tile: &TileName| (tile.x - own.x).abs() <= 1 && (tile.y - own.y).abs() <= 1;
         let mut full = self.full().into_iter();
         full.find(|tile| *tile != own && touches(tile)).expect("something stands near the visitor")
@@ -140,11 +145,21 @@ impl Stand {
             let envelope = Envelope { sim, author: author.public(), lane, seq, last_valid, act };
             signed.push(envelope.sign(&author));
         }
-        let body = Body::new(signed, Vec::new()).expect("a body");
-        let turn = Turn::of(self.header(height), body);
+        self.decide(signed);
+    }
+
+    /// One turn with these acts; gives the receipt of the first.
+    pub(crate) fn decide(&mut self, acts: Vec<SignedEnvelope>) -> Option<Receipt> {
+        let body = Body::new(acts, Vec::new()).expect("a body");
+        let place = merkle::Proof::of(&body.act_leaves(), 0);
+        let turn = Turn::of(self.header(self.height().plus(1)), body);
         self.world.apply(&turn, &Serial);
-        self.headers.insert(height, turn.header);
+        let certificate = certificate(&turn.header, &self.members);
+        let receipt =
+            place.map(|place| Receipt { header: turn.header.clone(), certificate, place });
+        self.headers.insert(turn.header.height, turn.header);
         self.record();
+        receipt
     }
 
     pub(crate) fn turns(&mut self, count: u32) {

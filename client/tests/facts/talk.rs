@@ -76,6 +76,28 @@ impl Talk {
         self.events()
     }
 
+    /// Submits an act; gives it as it is sent.
+    pub(crate) fn submit(&mut self, act: Act) -> SignedEnvelope {
+        self.session.submit(self.now, act, Vec::new()).expect("open");
+        match &self.said()[..] {
+            [ClientMessage::Submit(submission)] => submission.act.clone(),
+            other => panic!("{other:?} where an act belongs"),
+        }
+    }
+
+    /// Submits an act, and the server decides it at once.
+    pub(crate) fn act(&mut self, stand: &mut Stand, act: Act) {
+        let act = self.submit(act);
+        let (id, receipt) = (act.id(), stand.decide(vec![act]).expect("of an act"));
+        self.tell(&ServerMessage::Receipt { act: id, receipt: Box::new(receipt) });
+        assert!(matches!(self.events()[..], [Event::Receipted { act, .. }] if act == id));
+    }
+
+    /// Logs the visitor in.
+    pub(crate) fn enter(&mut self, stand: &mut Stand) {
+        self.act(stand, login());
+    }
+
     /// Shows it everything there is, and plays on until that can be proved. Gives the height.
     pub(crate) fn see(&mut self, stand: &mut Stand, watcher: &mut Watcher) -> Height {
         let view = stand.view(watcher, &stand.tiles());
@@ -84,6 +106,10 @@ impl Talk {
         stand.turns(2);
         height
     }
+}
+
+pub(crate) fn login() -> Act {
+    Act::Login { name: "Ada".into(), look: Look::default() }
 }
 
 pub(crate) fn watching() -> Watching {

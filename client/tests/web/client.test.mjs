@@ -95,6 +95,27 @@ test('the module is that of the page, whatever a node offers', async (t) => {
   assert.deepEqual(started, ['/assets/0/metatopia.wasm'], 'its address is not one of the node');
 });
 
+test('the module is told whose avatar is the own one, and while this tab has it', async (t) => {
+  const { told } = workers(t);
+  const world = new World();
+  world.add(A);
+  const client = await entered(world, { wasm: '/assets/0/metatopia.wasm' });
+  t.after(() => client.stop());
+  await drained();
+  const [{ viewer }] = told.filter(({ type }) => type === 'start');
+  assert.equal(toHex(viewer), client.identity.public);
+  const presence = () => told.filter(({ type }) => type === 'present').map(({ present }) => present);
+  const look = { color: 0xff0000, shape: 'star' };
+  await client.login('ada', look);
+  await client.login('eve', look);
+  assert.deepEqual(presence(), [true]);
+  world.holder = 7n;
+  await client.say('here I am');
+  assert.deepEqual(presence(), [true, false, true], 'another tab had it');
+  await client.leave();
+  assert.deepEqual(presence(), [true, false, true, false]);
+});
+
 test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {
   const world = new World();
   const [first, second] = [world.add(A), world.add(B)];

@@ -130,7 +130,7 @@ test('set changes are asked about when the module wants them', () => {
 test('who votes is known once something is proven, and told when that changes', () => {
   const { proofs, worker, sets } = opened();
   const of = (...keys) => keys.map((key) => ({ key, power: 1 }));
-  proofs.start('/metatopia.wasm', { bytes: new Uint8Array(3), validators: of('aa') }, 'ab');
+  proofs.start('/metatopia.wasm', { bytes: new Uint8Array(3), validators: of('aa') }, 'ab', 'cd');
   worker.say(events({ type: 'links', after: 0 }));
   assert.equal(proofs.members, null);
   worker.say(events(proven, proven));

@@ -70,8 +70,10 @@ impl Session {
         let members: BTreeMap<_, _> =
             (200..204).map(|n| (key(n).public(), Contact::default())).collect();
         let genesis = plaza::genesis(members, BTreeSet::new()).encode();
-        say(&json!({ "do": "prover", "sim": stand.sim().to_string(), "genesis": hex(&genesis) }));
-        let prover = Prover::new(Trust::new(stand.sim(), &genesis)?);
+        let (sim, viewer) = (stand.sim().to_string(), Stand::visitor().public());
+        let (start, own) = (hex(&genesis), hex(&viewer.0));
+        say(&json!({ "do": "prover", "sim": sim, "genesis": start, "viewer": own }));
+        let prover = Prover::new(Trust::new(stand.sim(), &genesis)?, viewer);
         stand.enter();
         let mut session = Self { stand, watcher: Watcher::default(), prover };
         let welcome = Welcome { height: session.stand.height(), turns_per_second: 20 };
@@ -91,6 +93,11 @@ impl Session {
         let height = view.height;
         self.tell(&ServerMessage::View(Box::new(view)))?;
         Ok(height)
+    }
+
+    fn present(&mut self, present: bool) {
+        self.prover.present(present);
+        say(&json!({ "do": "present", "present": present }));
     }
 
     fn prove(&mut self, of: Height) -> Result<(), Fault> {
@@ -130,6 +137,7 @@ impl Session {
 /// A visitor walks, sees every turn, and every fourth is proved.
 fn a_session() -> Result<(), Fault> {
     let mut session = Session::begin()?;
+    session.present(true);
     for turn in 0..TURNS {
         let of = session.see()?;
         session.stand.turns(1);
@@ -146,7 +154,8 @@ fn a_session() -> Result<(), Fault> {
     Ok(())
 }
 
-/// A server that hides something, and one with too few signatures.
+/// A server that hides something, one that hides the visitor's avatar, and one with too few
+/// signatures.
 fn a_liar() -> Result<(), Fault> {
     let mut session = Session::begin()?;
     let mut view = session.stand.view(&mut session.watcher, &session.stand.tiles());
@@ -154,6 +163,17 @@ fn a_liar() -> Result<(), Fault> {
     view.tiles.iter_mut().for_each(|tile| tile.entries.truncate(1));
     session.tell(&ServerMessage::View(Box::new(view)))?;
     session.stand.turns(2);
+    session.prove(of)?;
+
+    let mut session = Session::begin()?;
+    session.present(true);
+    let mut view = session.stand.view(&mut session.watcher, &session.stand.tiles());
+    view.me = None;
+    let of = view.height;
+    session.tell(&ServerMessage::View(Box::new(view)))?;
+    session.stand.turns(2);
+    session.prove(of)?;
+    session.present(false);
     session.prove(of)?;
 
     let mut session = Session::begin()?;

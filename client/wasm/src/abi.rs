@@ -14,6 +14,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use metatopia_types::PublicKey;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Begin, Fault, Prover, Replica, Trust, keys};
@@ -148,12 +149,25 @@ pub extern "C" fn digest(context: u32) -> u32 {
     run(|input| keys::digest(input, context as usize))
 }
 
-/// Keeps a [`Prover`]: the input is the sim's id in hexadecimal, `name` bytes of it, and the genesis.
+/// Keeps a [`Prover`]: the input is the viewer's public key, 32 bytes, the sim's id in hexadecimal,
+/// `name` bytes of it, and the genesis.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn prover_new(name: u32) -> u32 {
     run(|input| {
+        let (viewer, input) = keys::cut::<32>(input, "key")?;
         let (trust, _) = Trust::read(input, name as usize)?;
-        Ok(keep(Kept::Prover(Box::new(Prover::new(trust)))))
+        Ok(keep(Kept::Prover(Box::new(Prover::new(trust, PublicKey(*viewer))))))
+    })
+}
+
+/// See [`Prover::present`]; 1 says that the viewer is in the world.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prover_present(handle: u32, present: u32) -> u32 {
+    run(|_| {
+        with_prover(handle, |prover| {
+            prover.present(present == 1);
+            Ok(Vec::new())
+        })
     })
 }
 
@@ -198,7 +212,7 @@ pub extern "C" fn prover_digest(handle: u32) -> u32 {
     run(|_| with_prover(handle, |prover| Ok(prover.digest().to_string().into_bytes())))
 }
 
-/// Keeps a [`Replica`]: the input is as for `prover_new`; 1 begins with a snapshot.
+/// Keeps a [`Replica`]: the input is as for `prover_new`, but for the key; 1 begins with a snapshot.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_new(name: u32, begin: u32) -> u32 {
     run(|input| {

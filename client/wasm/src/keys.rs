@@ -5,7 +5,10 @@ use metatopia_types::{Digest, Ed25519, PublicKey, Sign as _, Signature, SigningK
 use crate::Fault;
 
 /// Cuts the first `N` bytes off.
-fn cut<'a, const N: usize>(input: &'a [u8], what: &str) -> Result<(&'a [u8; N], &'a [u8]), Fault> {
+pub(crate) fn cut<'a, const N: usize>(
+    input: &'a [u8],
+    what: &str,
+) -> Result<(&'a [u8; N], &'a [u8]), Fault> {
     let short = || Fault::input(format_args!("{} bytes hold no {what} of {N}", input.len()));
     input.split_first_chunk().ok_or_else(short)
 }

@@ -7,7 +7,7 @@ use metatopia_protocol::{
     Answer, Link, ServerMessage, TileName, UNSEEN_MAX, View, ViewProof, decode_server,
 };
 use metatopia_sim::Parameters;
-use metatopia_types::{Digest, Height, Movement, ObjectId, Validator};
+use metatopia_types::{Digest, Height, Movement, ObjectId, PublicKey, Validator};
 use serde::{Deserialize, Serialize};
 
 use crate::{Fault, Path, Trust, Walk, predict};
@@ -55,7 +55,7 @@ pub enum ProofEvent {
     Unproven {
         /// The turn that it is of.
         of: u64,
-        /// `forgotten`, `anew` or `waiting`.
+        /// `forgotten`, `anew`, `waiting`, or `missing` if no tile in sight is proved.
         code: &'static str,
         /// Why.
         text: String,
@@ -155,11 +155,11 @@ pub struct Prover {
 }
 
 impl Prover {
-    /// Sees nothing yet, and trusts a genesis.
+    /// Sees nothing yet, and trusts a genesis. The own avatar is that of `viewer`.
     #[must_use]
-    pub fn new(trust: Trust) -> Self {
+    pub fn new(trust: Trust, viewer: PublicKey) -> Self {
         let parameters = trust.genesis.parameters.clone();
-        let (sight, waiting) = (Sight::new(), Vec::new());
+        let (sight, waiting) = (Sight::of(viewer), Vec::new());
         let (light, missed) = (trust.light, BTreeMap::new());
         Self { light, parameters, sight, waiting, waited: 0, lenient: 0, missed }
     }
@@ -171,6 +171,11 @@ impl Prover {
             self.missed.clear();
             self.lenient = UNSEEN_MAX;
         }
+    }
+
+    /// The viewer has come into the world, or left it: see [`Sight::set_present`].
+    pub const fn present(&mut self, present: bool) {
+        self.sight.set_present(present);
     }
 
     /// What is in sight.
@@ -254,6 +259,10 @@ impl Prover {
         // Nothing was shown, and so nothing is proved.
         if proven.tiles.is_empty() && proven.lagging.is_empty() {
             return Vec::new();
+        }
+        if proven.tiles.is_empty() {
+            let text = format!("none of {} tiles in sight is proved", proven.lagging.len());
+            return vec![ProofEvent::Unproven { of, code: "missing", text }];
         }
         if proven.lagging.is_empty() {
             self.sight.settle();

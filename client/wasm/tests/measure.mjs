@@ -30,12 +30,12 @@ const session = lines.slice(start + 1, end);
 const frames = session.filter(({ do: what }) => what === "frame").map(({ frame }) => bytes(frame));
 const proofs = session.flatMap(({ events }) => events ?? []).length;
 const module = await Module.of(wasm);
-const genesis = bytes(lines[start].genesis);
+const [genesis, viewer] = [bytes(lines[start].genesis), bytes(lines[start].viewer)];
 const [ROUNDS, WARM] = [20, 5];
 let begin = 0;
 for (let round = -WARM; round < ROUNDS; round++) {
   if (round === 0) begin = spent();
-  const prover = module.prover(genesis, lines[start].sim);
+  const prover = module.prover(genesis, lines[start].sim, viewer);
   for (const frame of frames) prover.frame(frame);
   prover.free();
 }
@@ -44,7 +44,7 @@ const share = (spent() - begin) / (views * TURN_MS);
 say("proofs, every turn of 20 a second seen", `${(100 * share).toFixed(2)} % of a core`, "<= 5 %");
 
 // Looking ahead, by the last view of that session.
-const prover = module.prover(genesis, lines[start].sim);
+const prover = module.prover(genesis, lines[start].sim, viewer);
 for (const frame of frames) prover.frame(frame);
 const walk = { heading: [2 ** 32, 0], changes: [], ticks: 12 };
 const CALLS = 2_000;

@@ -55,11 +55,13 @@ test("what a session shows is judged as natively", () => {
   for (const line of lines) {
     if (line.do === "prover") {
       prover?.free();
-      prover = module.prover(bytes(line.genesis), line.sim);
+      prover = module.prover(bytes(line.genesis), line.sim, bytes(line.viewer));
     } else if (line.do === "frame") {
       const events = prover.frame(bytes(line.frame));
       assert.deepEqual(events, line.events);
       for (const { type, code } of events) seen.add(code ? `${type} ${code}` : type);
+    } else if (line.do === "present") {
+      prover.present(line.present);
     } else if (line.do === "shown") {
       assert.deepEqual(prover.shown(line.drawn), line.found);
     } else if (line.do === "predict") {
@@ -69,7 +71,7 @@ test("what a session shows is judged as natively", () => {
     }
   }
   prover.free();
-  assert.deepEqual([...seen].sort(), ["mismatch header", "mismatch proof", "proven"]);
+  assert.deepEqual([...seen].sort(), ["mismatch header", "mismatch proof", "proven", "unproven missing"]);
 });
 
 test("replicas come to the native roots, mismatches and capsules", () => {
@@ -93,11 +95,11 @@ test("replicas come to the native roots, mismatches and capsules", () => {
 
 test("what is wrong is refused with a word and a sentence, and nothing breaks", () => {
   const code = (code) => (error) => error instanceof Refused && error.code === code;
-  const { genesis, sim } = lines.find((line) => line.do === "prover");
+  const { genesis, sim, viewer } = lines.find((line) => line.do === "prover");
   assert.throws(() => module.publicKey(bytes("00")), code("input"));
-  assert.throws(() => module.prover(bytes("00"), sim), code("genesis"));
-  assert.throws(() => module.prover(bytes(genesis), "00".repeat(32)), code("other_genesis"));
-  const prover = module.prover(bytes(genesis), sim);
+  assert.throws(() => module.prover(bytes("00"), sim, bytes(viewer)), code("genesis"));
+  assert.throws(() => module.prover(bytes(genesis), "00".repeat(32), bytes(viewer)), code("other_genesis"));
+  const prover = module.prover(bytes(genesis), sim, bytes(viewer));
   assert.throws(() => prover.frame(bytes("ffff")), code("frame"));
   assert.throws(() => prover.shown(/** @type {any} */ ("nonsense")), code("input"));
   prover.free();

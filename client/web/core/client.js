@@ -121,6 +121,7 @@ export class Client extends EventTarget {
       now: this.now,
       steered: (heading) => this.avatar.steer(heading),
       walking: (heading, sent) => this.avatar.walking(heading, sent),
+      present: (here) => this.proofs.present(here),
       done: (result) => this.#tell('outcome', result),
     });
   }
@@ -321,7 +322,7 @@ export class Client extends EventTarget {
     this.simName = genesis.name;
     this.sight.timeline.ticksPerTurn = genesis.ticksPerTurn;
     this.avatar.learn(genesis.avatar, () => this.watch.solids(this.now()));
-    if (this.wasm !== null) this.proofs.start(this.wasm, genesis, sim);
+    if (this.wasm !== null) this.proofs.start(this.wasm, genesis, sim, this.identity.public);
     return genesis;
   }
 

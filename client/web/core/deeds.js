@@ -23,12 +23,14 @@ export class Deeds {
    * @param {(heading: {x: number, y: number}) => void} parts.steered
    * @param {(heading: {x: number, y: number}, sent: number) => (height: number) => void}
    *   parts.walking a heading is sent; what is given is told in which turn it was taken
+   * @param {(here: boolean) => void} parts.present this tab has the avatar, or no more
    * @param {(result: import('./pending.js').Result) => void} parts.done
    */
-  constructor({ session, now, steered, walking, done }) {
+  constructor({ session, now, steered, walking, present, done }) {
     this.session = session;
     this.now = now;
     this.steered = steered;
+    this.present = present;
     this.done = done;
     /** Who is in the world from this tab. @type {{name: string, look: any}|null} */
     this.person = null;
@@ -55,8 +57,15 @@ export class Deeds {
     if (this.person !== null && !this.here) await this.#comeBack();
     const result = await this.#submit(act, blobs);
     if (!AWAY.has(result.refusal ?? '') || this.person === null) return result;
-    this.here = false;
+    this.#be(false);
     return (await this.#comeBack()) ? this.#submit(act, blobs) : result;
+  }
+
+  /** @param {boolean} here */
+  #be(here) {
+    if (this.here === here) return;
+    this.here = here;
+    this.present(here);
   }
 
   /** @returns {Promise<boolean>} whether this tab has the avatar again */
@@ -71,7 +80,7 @@ export class Deeds {
     const result = await this.#submit(acts.login(name, look), []);
     if (result.ok) {
       this.person = { name, look };
-      this.here = true;
+      this.#be(true);
       // A login makes the avatar stand.
       this.walker.forget();
     }
@@ -81,7 +90,7 @@ export class Deeds {
   async leave() {
     const result = await this.#submit('Leave', []);
     this.person = null;
-    this.here = false;
+    this.#be(false);
     this.steer(0, 0);
     return result;
   }
@@ -115,7 +124,7 @@ export class Deeds {
     this.#submit('Heartbeat', []).then(
       async ({ refusal }) => {
         if (!AWAY.has(refusal ?? '') || this.person === null) return;
-        this.here = false;
+        this.#be(false);
         // Another tab's avatar is left to it, until somebody acts here.
         if (refusal === 'NotLoggedIn' && awake) await this.#comeBack();
       },

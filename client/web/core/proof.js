@@ -4,6 +4,7 @@
  * wrong, or not checked in this tab.
  */
 
+import { fromHex } from '../wire/buffer.js';
 import { VERSION } from '../wire/messages.js';
 
 /** Headers that are listed. */
@@ -89,12 +90,18 @@ export class Proofs {
     this.provenAt = this.now();
   }
 
-  /** @param {string} wasm @param {import('./genesis.js').Genesis} genesis @param {string} sim */
-  start(wasm, { bytes, validators }, sim) {
+  /**
+   * @param {string} wasm
+   * @param {import('./genesis.js').Genesis} genesis
+   * @param {string} sim
+   * @param {string} viewer whose avatar the own one has to be: a key
+   */
+  start(wasm, { bytes, validators }, sim, viewer) {
     if (this.started) return;
     this.started = true;
     this.first = validators;
-    this.worker?.postMessage({ type: 'start', wasm, genesis: bytes, sim, version: VERSION });
+    const key = fromHex(viewer);
+    this.worker?.postMessage({ type: 'start', wasm, genesis: bytes, sim, viewer: key, version: VERSION });
   }
 
   close() {
@@ -115,6 +122,11 @@ export class Proofs {
   /** Views were asked for anew. @param {boolean} keep whether copies were kept */
   begin(keep) {
     this.worker?.postMessage({ type: 'begin', keep });
+  }
+
+  /** This tab has the avatar, or no more: while it has, nothing is proven without it. @param {boolean} present */
+  present(present) {
+    this.worker?.postMessage({ type: 'present', present });
   }
 
   /** Another server is spoken with: what the last one did says nothing about it. */

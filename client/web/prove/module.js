@@ -201,10 +201,11 @@ export class Module {
    * Somebody who checks what a session shows.
    * @param {Uint8Array} genesis  the sim's genesis, as nodes answer it
    * @param {string} sim  the sim's id in hexadecimal; refused when it is not that genesis'
+   * @param {Uint8Array} viewer  the public key, 32 bytes, whose avatar the own one has to be
    * @returns {Prover}
    */
-  prover(genesis, sim) {
-    return new Prover(this.#calls, genesis, sim);
+  prover(genesis, sim, viewer) {
+    return new Prover(this.#calls, genesis, sim, viewer);
   }
 
   /**
@@ -232,7 +233,8 @@ export class Module {
  *   What the server showed is not in the certified state, or its proof proves something else. The
  *   server lies or is broken. `code` says which kind, `text` names tile, leaf or field.
  * @typedef {{type: "unproven", of: number | null, code: string, text: string}} Unproven
- *   A proof could not be used, without fault: it is late, or copies were begun at another server.
+ *   A proof could not be used, without fault: it is late, or copies were begun at another server; or
+ *   it proves nothing of what is in sight, because the own avatar is in no proved tile.
  * @typedef {{type: "links", after: number}} Links
  *   Other validators vote by now: ask `Question::Links{after}` and feed the answer's frame. Proofs
  *   that need it wait.
@@ -245,7 +247,7 @@ export class Module {
  * Holds copies of its own of the tiles that the session shows, and checks them against signed roots.
  *
  * Feed it every frame of the session in order. A frame that is none of its business gives no event.
- * Call `begin` whenever the session sends `ClientMessage::View`.
+ * Call `begin` whenever the session sends `ClientMessage::View`, and `present` at logins and leaves.
  */
 export class Prover {
   /** @type {Calls} */
@@ -257,11 +259,21 @@ export class Prover {
    * @param {Calls} calls
    * @param {Uint8Array} genesis
    * @param {string} sim
+   * @param {Uint8Array} viewer
    */
-  constructor(calls, genesis, sim) {
+  constructor(calls, genesis, sim, viewer) {
     this.#calls = calls;
     const name = encoder.encode(sim);
-    this.#handle = calls.json("prover_new", joined([name, genesis]), name.length).handle;
+    this.#handle = calls.json("prover_new", joined([viewer, name, genesis]), name.length).handle;
+  }
+
+  /**
+   * The viewer has come into the world, or left it. While it is there, nothing is proved without its
+   * avatar.
+   * @param {boolean} present
+   */
+  present(present) {
+    this.#calls.bytes("prover_present", NOTHING, this.#handle, present ? 1 : 0);
   }
 
   /**

@@ -26,8 +26,10 @@ function fail(code, error) {
   tell({ type: 'failed', code, detail: String(error) });
 }
 
-/** @param {{wasm: string, genesis: Uint8Array, sim: string, version: number}} begin */
-async function start({ wasm, genesis, sim, version }) {
+/**
+ * @param {{wasm: string, genesis: Uint8Array, sim: string, viewer: Uint8Array, version: number}} begin
+ */
+async function start({ wasm, genesis, sim, viewer, version }) {
   const response = await fetch(wasm);
   if (!response.ok) throw new Error(`${response.status}`);
   const compiled = await WebAssembly.compileStreaming(response);
@@ -36,7 +38,7 @@ async function start({ wasm, genesis, sim, version }) {
     const speaks = module.version === null ? 'none that it names' : String(module.version);
     return fail('wasm-other', `the page speaks version ${version} of the protocol, the module ${speaks}`);
   }
-  prover = module.prover(genesis, sim);
+  prover = module.prover(genesis, sim, viewer);
   tell({ type: 'ready', compiled });
   const early = waiting;
   waiting = [];
@@ -67,6 +69,8 @@ function handle(message) {
     } else if (message.type === 'begin') {
       prover.begin(message.keep);
       forgotten = false;
+    } else if (message.type === 'present') {
+      prover.present(message.present);
     } else if (message.type === 'shown' && !forgotten) {
       tell({ type: 'shown', found: prover.shown(bodies(message.drawn)) });
     } else if (message.type === 'predict') {

@@ -2,6 +2,9 @@
 
 mod calls;
 mod capsules;
+/// The lies of the client's own tests about where an avatar is.
+#[path = "../../../tests/facts/elsewhere.rs"]
+mod elsewhere;
 mod golden;
 mod keys;
 mod predictions;

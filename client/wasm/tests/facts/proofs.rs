@@ -8,6 +8,7 @@ use metatopia_scenarios::plaza;
 use metatopia_types::{Contact, Height, Sign as _};
 use metatopia_wasm::{Difference, Drawn, DrawnBody, ProofEvent, Prover, Sameness, Trust};
 
+use crate::elsewhere::{self, LIES};
 use crate::stand::{Stand, Watcher, certificate, key, set};
 
 const OLD: [u8; 4] = [200, 201, 202, 203];
@@ -26,7 +27,8 @@ impl Session {
         let members: BTreeMap<_, _> =
             OLD.iter().map(|n| (key(*n).public(), Contact::default())).collect();
         let genesis = Arc::new(plaza::genesis(members, BTreeSet::new()));
-        let prover = Prover::new(Trust { genesis, light: stand.light() });
+        let prover =
+            Prover::new(Trust { genesis, light: stand.light() }, Stand::visitor().public());
         let mut session = Self { stand, watcher: Watcher::default(), prover };
         session.welcome();
         session
@@ -136,6 +138,40 @@ fn a_tile_that_stays_away_is_late_after_two_seconds() {
     match &session.prove(proof)[..] {
         [ProofEvent::Proven { lagging: 0, late, .. }] => assert_eq!(late.len(), 0),
         other => panic!("{other:?}"),
+    }
+}
+
+/// The page once believed of any object that it is the own avatar; and it stayed green for two
+/// seconds of each lie, so that a server had only to go on to another.
+#[test]
+fn an_avatar_that_is_said_to_be_elsewhere_proves_nothing() {
+    let is_believed = |(_, truth, lie): &(_, _, _)| {
+        let mut session = Session::new();
+        session.prover.present(true);
+        let (view, shown) = elsewhere::view(&session.stand, &mut session.watcher, (*truth, *lie));
+        let of = view.height;
+        assert_eq!(session.tell(&ServerMessage::View(Box::new(view))), []);
+        session.stand.turns(2);
+        let proof = session.stand.proof(of, &shown);
+        let events = session.prove(proof);
+        !matches!(events[..], [ProofEvent::Unproven { code: "missing", .. }])
+    };
+    let believed: Vec<&str> = LIES.into_iter().filter(is_believed).map(|(lie, ..)| lie).collect();
+    assert!(believed.is_empty(), "{believed:?}");
+}
+
+#[test]
+fn who_has_left_or_only_watches_needs_no_avatar() {
+    let mut session = Session::new();
+    for (present, proven) in [(false, true), (true, false), (false, true)] {
+        session.prover.present(present);
+        let mut view = session.view();
+        view.me = None;
+        let of = view.height;
+        session.tell(&ServerMessage::View(Box::new(view)));
+        let proof = session.proof(of);
+        let events = session.prove(proof);
+        assert_eq!(matches!(events[..], [ProofEvent::Proven { .. }]), proven, "{events:?}");
     }
 }
 
