@@ -220,6 +220,7 @@ impl Driver {
         }
         self.replica.handle(self.clock.now(), Input::Stop);
         self.carry_out(&mut memory).await?;
+        self.guests.write();
         self.gateway.shutdown().await;
         Ok(())
     }
@@ -228,6 +229,7 @@ impl Driver {
     /// told.
     fn beat(&mut self, memory: &mut Memory) -> Option<Input> {
         self.knock(memory);
+        self.guests.write();
         if let Some(status) = self.replica.status(self.clock.now()) {
             self.publish(memory, status);
         }
@@ -321,8 +323,8 @@ impl Driver {
                     self.connect(memory).await;
                 }
                 Effect::Guests(guests) => {
-                    self.guests.keep(&guests);
                     memory.neighbours.set_guests(&guests);
+                    self.guests.keep(*guests);
                     self.connect(memory).await;
                 }
                 // Nobody here asks other servers.

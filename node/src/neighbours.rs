@@ -92,43 +92,69 @@ fn peer_of(node_key: &PublicKey) -> Option<PeerId> {
 }
 
 /// The file that remembers followers.
-#[derive(Debug, Clone)]
-pub struct GuestFile(PathBuf);
+#[derive(Debug)]
+pub struct GuestFile {
+    path: PathBuf,
+    /// As the replica said last.
+    guests: Guests,
+    /// What the file holds; nothing if it has to be written in any case.
+    written: Option<Vec<u8>>,
+    /// Could it not be written the last time?
+    fails: bool,
+}
 
 impl GuestFile {
-    /// The one in this data directory, which need not be there yet.
+    /// The one in this data directory, which need not be there yet. A file that cannot be read lets
+    /// in nobody that was let in before: they come back by their invites.
     #[must_use]
-    pub fn at(data_dir: &Path) -> Self {
-        Self(data_dir.join(GUESTS))
-    }
-
-    /// What lets followers in, from the start on. A file that cannot be read lets in nobody that was
-    /// let in before: they come back by their invites.
-    pub(crate) fn welcome(&self, lanes: &LanesHandle) -> Input {
-        let guests = match fs::read(&self.0) {
-            Ok(bytes) => Guests::decode(&bytes).unwrap_or_else(|error| {
-                tracing::warn!(file = %self.0.display(), %error, "followers are forgotten");
-                Guests::default()
-            }),
-            Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    tracing::warn!(file = %self.0.display(), %error, "followers are forgotten");
-                }
-                Guests::default()
-            }
+    pub fn open(data_dir: &Path) -> Self {
+        let path = data_dir.join(GUESTS);
+        let read = match fs::read(&path) {
+            Ok(bytes) => Guests::decode(&bytes).map_err(|error| error.to_string()).map(Some),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
         };
-        Input::Welcome { contact: lanes.contact(), guests: Box::new(guests) }
+        let guests = read.unwrap_or_else(|error| {
+            tracing::warn!(file = %path.display(), %error, "followers are forgotten");
+            None
+        });
+        let written = guests.as_ref().map(Guests::encode);
+        Self { path, guests: guests.unwrap_or_default(), written, fails: false }
     }
 
-    /// Writes them down before anybody hears of it.
-    pub(crate) fn keep(&self, guests: &Guests) {
-        let bytes = guests.encode();
-        // Who was let in may come back as often as it likes, and must not have the disk synced by it.
-        if fs::read(&self.0).is_ok_and(|kept| kept == bytes) {
+    /// What lets followers in, from the start on.
+    pub(crate) fn welcome(&self, lanes: &LanesHandle) -> Input {
+        Input::Welcome { contact: lanes.contact(), guests: Box::new(self.guests.clone()) }
+    }
+
+    /// Takes them over. A use of an invite that was counted is written down before anybody hears of
+    /// it. Anything else waits for [`GuestFile::write`]: who was let in may come back as often as it
+    /// likes, each time with another address, and must not have the disk synced by it.
+    pub(crate) fn keep(&mut self, guests: Guests) {
+        let counted = guests.counted_since(&self.guests);
+        self.guests = guests;
+        if counted {
+            self.write();
+        }
+    }
+
+    /// Writes down what changed since the last time, if anything did.
+    pub(crate) fn write(&mut self) {
+        let bytes = self.guests.encode();
+        if self.written.as_ref() == Some(&bytes) {
             return;
         }
-        if let Err(error) = durable::replace(&self.0, &bytes) {
-            tracing::warn!(file = %self.0.display(), %error, "followers are not written down");
+        match durable::replace(&self.path, &bytes) {
+            Ok(()) => (self.written, self.fails) = (Some(bytes), false),
+            // Said once: it is tried again with every pulse.
+            Err(error) if !self.fails => {
+                tracing::warn!(file = %self.path.display(), %error, "followers are not written down");
+                self.fails = true;
+            }
+            Err(_) => {}
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -240,7 +240,7 @@ pub async fn run_meddled(
         capsules: Capsules::of(&settings.data_dir),
         status,
         addresses: addresses(&settings),
-        guests: GuestFile::at(&settings.data_dir),
+        guests: GuestFile::open(&settings.data_dir),
         knocks,
     };
     let ended = driver.run(stop).await;

@@ -87,6 +87,13 @@ impl Guests {
         self.guests.iter().map(|(key, guest)| (*key, guest))
     }
 
+    /// Was a use of an invite counted that `before` does not know of?
+    #[must_use]
+    pub fn counted_since(&self, before: &Self) -> bool {
+        let counted = |id: &Digest| before.used.get(id).map_or(0, |(uses, _)| *uses);
+        self.used.iter().any(|(id, (uses, _))| *uses > counted(id))
+    }
+
     /// Who stands by for a vote, ascending by key.
     pub(crate) fn applicants(&self) -> Vec<Applicant> {
         let mut all: Vec<_> = self.guests.values().filter_map(|g| g.applicant.clone()).collect();

@@ -39,6 +39,8 @@ pub(crate) struct Alone {
     /// What clients were told and did not look at yet.
     told: Vec<(ClientId, Vec<u8>)>,
     clients: u64,
+    /// It loses its power when it is to write down who was let in.
+    pub(crate) dies_of_guests: bool,
 }
 
 /// What the wall clock says when it begins.
@@ -125,6 +127,7 @@ impl Alone {
             heard_from: Vec::new(),
             told,
             clients: 0,
+            dies_of_guests: false,
         }
     }
 
@@ -202,6 +205,10 @@ impl Alone {
                 }
                 Effect::PeerAnswer { from, id, answer } => {
                     self.heard_from.push((from, id, answer));
+                    continue;
+                }
+                Effect::Guests(_) if self.dies_of_guests => {
+                    while self.replica.poll().is_some() {}
                     continue;
                 }
                 Effect::Guests(guests) => {

@@ -53,6 +53,19 @@ fn join(
     invite: SignedInvite,
     applicant: Option<Applicant>,
 ) -> Result<Contact, JoinRefusal> {
+    match answer_to(server, node, invite, applicant) {
+        Some(Answer::Join(joined)) => joined,
+        other => panic!("{other:?} where a verdict belongs"),
+    }
+}
+
+/// What it is answered, if it is.
+fn answer_to(
+    server: &mut Alone,
+    node: &SigningKey,
+    invite: SignedInvite,
+    applicant: Option<Applicant>,
+) -> Option<Answer> {
     let client = server.client_up();
     let Some(ServerMessage::Challenge(challenge)) = server.heard(client).pop() else {
         panic!("a challenge comes first")
@@ -66,10 +79,7 @@ fn join(
         _ => None,
     });
     server.client_down(client);
-    match answers {
-        Some(Answer::Join(joined)) => joined,
-        other => panic!("{other:?} where a verdict belongs"),
-    }
+    answers
 }
 
 fn guests(server: &Alone) -> Vec<metatopia_types::PublicKey> {
@@ -100,6 +110,27 @@ fn an_invite_lets_in_as_many_nodes_as_it_says_and_those_again_that_came_by_it() 
     server.welcome(contact(), kept);
     assert_eq!(guests(&server), let_in);
     assert_eq!(join(&mut server, &node(12), invite, None), Err(JoinRefusal::Used(2)));
+}
+
+#[test]
+fn nobody_hears_of_a_use_that_a_power_cut_kept_from_the_disk() {
+    let (mut server, invite) = begin();
+    server.dies_of_guests = true;
+    assert_eq!(answer_to(&mut server, &node(10), invite.sign(&key()), None), None);
+}
+
+#[test]
+fn who_comes_again_with_another_address_is_not_counted() {
+    let (mut server, invite) = begin();
+    let invite = Invite { grant: Grant::StandBy, ..invite }.sign(&key());
+    for (n, address, counted) in [(10, "one", true), (10, "other", false), (11, "one", true)] {
+        let before = server.guests.clone();
+        let contact = Contact { address: address.into(), ..contact() };
+        let applicant = Applicant { key: node(20).public(), contact };
+        join(&mut server, &node(n), invite.clone(), Some(applicant)).expect("it is granted");
+        assert_ne!(server.guests, before);
+        assert_eq!(server.guests.counted_since(&before), counted, "{n} at {address}");
+    }
 }
 
 #[test]
