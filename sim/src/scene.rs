@@ -137,6 +137,11 @@ impl World {
         self.state.players.get(key)
     }
 
+    /// Everybody who has logged in at least once, by key.
+    pub fn players(&self) -> impl Iterator<Item = (&PublicKey, &Player)> {
+        self.state.players.iter()
+    }
+
     /// Who is present, by key, with their avatars.
     pub fn present(&self) -> impl Iterator<Item = (PublicKey, ObjectId)> {
         self.state.present.iter().map(|(key, avatar)| (*key, *avatar))

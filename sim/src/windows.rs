@@ -114,12 +114,6 @@ impl LaneWindows {
         self.windows.get(lane).copied()
     }
 
-    /// Is any lane of this author remembered?
-    #[must_use]
-    pub fn knows(&self, author: PublicKey) -> bool {
-        self.windows.range((author, Lane(0))..=(author, Lane(u64::MAX))).next().is_some()
-    }
-
     /// The lanes that are remembered.
     pub fn lanes(&self) -> impl Iterator<Item = LaneKey> {
         self.windows.keys().copied()
@@ -227,6 +221,19 @@ impl Admission<'_> {
         Ok(())
     }
 
+    /// How many lanes are open once the acts that were taken are decided.
+    #[must_use]
+    pub fn open_lanes(&self) -> usize {
+        self.windows.len() + self.fresh.len()
+    }
+
+    /// Would this act open another one?
+    #[must_use]
+    pub fn opens(&self, envelope: &Envelope) -> bool {
+        let lane = (envelope.author, envelope.lane);
+        self.windows.get(&lane).is_none() && !self.fresh.contains(&lane)
+    }
+
     /// Would [`Admission::admit`] take it?
     ///
     /// # Errors
@@ -255,7 +262,7 @@ impl Admission<'_> {
 
     /// Is there room for another lane of this author?
     fn room(&self, author: PublicKey) -> Result<(), ActFault> {
-        let all = self.windows.len() + self.fresh.len();
+        let all = self.open_lanes();
         if all >= LANES_MAX {
             return Err(ActFault::Full(all));
         }

@@ -8,7 +8,7 @@ use metatopia_protocol::{
 use metatopia_types::{Act, ActId, Envelope, Evidence, Height, PublicKey, Sign, Verify, limits};
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
+    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage, Standing,
     ledger::Ledger,
     mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_PER_SECOND, Ration},
 };
@@ -135,32 +135,25 @@ impl Replica {
         submission: Submission,
         origin: Origin,
     ) -> Result<(), SubmitRefusal> {
-        let known = self.is_known(submission.act.envelope.author);
+        let standing = self.standing(submission.act.envelope.author);
         let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
         let Ledger { mempool, windows, .. } = &mut self.ledger;
         let gate = Gate {
             sim: self.config.sim,
             height: windows.height().plus(1),
             windows,
-            known,
+            standing,
             scheme: &*scheme,
         };
         mempool.admit(submission, origin, gate).map(|_| ())
     }
 
-    /// Is this the key of somebody who logged in before, of an admin or of a server?
-    fn is_known(&self, key: PublicKey) -> bool {
+    /// What is the owner of this key to the sim?
+    fn standing(&self, key: PublicKey) -> Standing {
         if key == self.config.agreement.signer.public() || self.agreement.is_member(&key) {
-            return true;
+            return Standing::Steward;
         }
-        let Some(world) = self.world.as_deref() else {
-            // It is away, calculating a turn. Nobody is taken for known because of that; who is and
-            // did nothing for a minute is a stranger for a few milliseconds.
-            return self.ledger.windows.knows(key) || self.peers.contains(&key);
-        };
-        world.player(&key).is_some()
-            || world.governance().is_admin(&key)
-            || world.roster().calls(&key)
+        self.register.standing(&key)
     }
 
     /// Evidence becomes an act of this server, like any other.

@@ -5,28 +5,33 @@ mod relay;
 use std::collections::BTreeMap;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
-use metatopia_sim::{ActFault, LaneWindows, limits::LANES_MAX};
+use metatopia_sim::{ActFault, Admission, LaneWindows, limits::LANES_MAX};
 use metatopia_types::{
-    Act, ActId, Blob, Body, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, Verify,
-    limits, wire,
+    Act, ActId, Blob, Body, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
+    Verify, limits, wire,
 };
 
 pub use self::relay::{
     AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
     RELAYED_PER_SECOND, Ration,
 };
-use crate::ClientId;
+use crate::{ClientId, Standing};
 
 /// Acts of one author that may wait: six seconds of a client that acts ten times a second.
 pub const AUTHOR_PENDING_MAX: usize = 64;
 
-/// Acts of strangers ([`Gate::known`]) that may wait per connection: one login and what
+/// Acts of strangers ([`Standing`]) that may wait per connection: one login and what
 /// is sent right behind it.
 pub const STRANGER_PENDING_MAX: usize = 16;
 
 /// Strangers open no further lanes once the sim remembers so many: they would use up the other half
 /// too, which is for those who logged in, for admins and for servers.
 pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
+
+/// Players open no further lanes once the sim remembers so many. The last sixteenth, 4,096 lanes, is
+/// for servers, standbys and admins: thousands of keys that logged in once must not keep them from
+/// acting.
+pub const PLAYER_LANES_MAX: usize = LANES_MAX - LANES_MAX / 16;
 
 /// Bytes of all waiting acts with their blobs.
 pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -45,6 +50,8 @@ struct Pending {
     submission: Submission,
     bytes: usize,
     origin: Origin,
+    /// What its author was when it came.
+    standing: Standing,
     /// The height under way when the other servers were told of it last; none while they were not.
     handed_on: Option<Height>,
     /// The bucket of strangers that it counts in, even if another origin asks for it later.
@@ -60,8 +67,8 @@ pub struct Gate<'a> {
     pub height: Height,
     /// What was decided in each lane.
     pub windows: &'a LaneWindows,
-    /// Is the author no stranger: has this key logged in before, or is it an admin's or a server's?
-    pub known: bool,
+    /// What the author is to the sim.
+    pub standing: Standing,
     /// Checks signatures.
     pub scheme: &'a dyn Verify,
 }
@@ -137,12 +144,11 @@ impl Mempool {
             }
             return Ok(id);
         }
-        let stranger = !gate.known;
-        let envelope = &submission.act.envelope;
-        let is_new = gate.windows.get(&(envelope.author, envelope.lane)).is_none();
-        if stranger && is_new && gate.windows.len() >= STRANGER_LANES_MAX {
+        let admission = gate.windows.admission(gate.height, None);
+        if !has_room(&admission, &submission.act.envelope, gate.standing) {
             return Err(SubmitRefusal::Full);
         }
+        let (standing, stranger) = (gate.standing, gate.standing == Standing::Stranger);
         self.check_quota(&submission.act, origin, stranger, bytes)?;
         if !submission.act.verify(gate.scheme) {
             return Err(SubmitRefusal::BadSignature);
@@ -161,7 +167,7 @@ impl Mempool {
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
         let handed_on = (origin == Origin::Server).then_some(gate.height);
-        self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
+        self.pending.insert(id, Pending { submission, bytes, origin, standing, handed_on, bucket });
         Ok(id)
     }
 
@@ -227,6 +233,9 @@ impl Mempool {
                     continue;
                 };
                 let Submission { act, blobs: named } = &pending.submission;
+                if !has_room(&admission, &act.envelope, pending.standing) {
+                    continue;
+                }
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX
@@ -309,6 +318,17 @@ impl Mempool {
         }
         Some(pending.origin)
     }
+}
+
+/// May an author of this standing open the lane of its act, if the act opens one? Turns are judged by
+/// `LANES_MAX` alone; this is what a server takes in and proposes.
+fn has_room(admission: &Admission<'_>, envelope: &Envelope, standing: Standing) -> bool {
+    let most = match standing {
+        Standing::Stranger => STRANGER_LANES_MAX,
+        Standing::Player => PLAYER_LANES_MAX,
+        Standing::Steward => LANES_MAX,
+    };
+    admission.open_lanes() < most || !admission.opens(envelope)
 }
 
 fn refusal(fault: ActFault) -> SubmitRefusal {

@@ -30,6 +30,7 @@ use crate::{
     outbox::Outbox,
     rescue::Rescue,
     sessions::Demand,
+    standing::Register,
     views::Views,
 };
 
@@ -111,6 +112,7 @@ pub struct Replica {
     /// How many acts may be handed on to them before the next turn.
     pub(crate) ration: Ration,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
+    pub(crate) register: Register,
     pub(crate) entrances: Entrances,
     /// Where followers reach this server; without it none is let in.
     pub(crate) welcome: Option<Contact>,
@@ -467,6 +469,7 @@ impl Replica {
             }
         }
         self.mending.remember(&world);
+        self.register.renew(&decision.turn, &world);
         self.world = Some(world);
         self.tell_contacts();
         self.get_ready();

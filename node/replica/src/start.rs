@@ -24,6 +24,7 @@ use crate::{
     offers::Offers,
     outbox::Outbox,
     rescue::Rescue,
+    standing::Register,
     views::Views,
 };
 
@@ -292,7 +293,7 @@ impl Replica {
         let views = Views::new(world.height(), config.turns_per_second);
         let entrances = Entrances::new(config.sim, server);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
-        let height = world.height();
+        let (height, register) = (world.height(), Register::of(&world));
         // From the start there is a state to begin with: a restart has lost the ones before.
         let mut offers = Offers::default();
         offers.keep(world.height(), world.root(), world.snapshot());
@@ -320,6 +321,7 @@ impl Replica {
             peers: BTreeSet::new(),
             ration,
             contacts: BTreeMap::new(),
+            register,
             entrances,
             welcome: None,
             guests: Guests::default(),

@@ -1,16 +1,16 @@
 //! The mempool: what is taken, what is refused by which name, and who gets a place in a turn.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
-    ClientId,
+    ClientId, Standing,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX, Mempool, Origin,
-        Ration, STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
+        PLAYER_LANES_MAX, Ration, STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
     },
 };
-use metatopia_sim::{LaneWindows, Window};
+use metatopia_sim::{LaneWindows, Window, limits::LANES_MAX};
 use metatopia_types::*;
 
 fn key(n: u8) -> SigningKey {
@@ -47,14 +47,14 @@ const CLIENT: Origin = Origin::Client(ClientId(7));
 struct Pool {
     pool: Mempool,
     windows: LaneWindows,
-    known: bool,
+    standing: Standing,
     height: u64,
 }
 
 impl Pool {
     fn new() -> Self {
         let windows = LaneWindows::default();
-        Self { pool: Mempool::default(), windows, known: true, height: 1 }
+        Self { pool: Mempool::default(), windows, standing: Standing::Player, height: 1 }
     }
 
     fn admit(&mut self, submission: Submission) -> Result<ActId, SubmitRefusal> {
@@ -70,7 +70,7 @@ impl Pool {
             sim: sim(),
             height: Height(self.height),
             windows: &self.windows,
-            known: self.known,
+            standing: self.standing,
             scheme: &Ed25519,
         };
         self.pool.admit(submission, origin, gate)
@@ -173,7 +173,7 @@ fn an_author_that_floods_fills_only_its_own_share() {
 #[test]
 fn strangers_of_one_connection_share_a_small_bucket() {
     let mut pool = Pool::new();
-    pool.known = false;
+    pool.standing = Standing::Stranger;
     for n in 0..STRANGER_PENDING_MAX {
         assert!(pool.admit(act(n as u8 + 1, 1, 1)).is_ok());
     }
@@ -186,30 +186,69 @@ fn strangers_of_one_connection_share_a_small_bucket() {
     assert!(pool.admit(act(98, 1, 1)).is_ok(), "the bucket empties with the pool");
 }
 
-/// Twenty-eight connections, a fresh key for each act, once used up every lane of a sim: then not even
-/// its servers could act.
-#[test]
-fn strangers_leave_half_of_all_lanes_to_those_who_are_known() {
-    let mut pool = Pool::new();
-    let author = |n: usize| {
+/// After these lanes, one each of authors who are nobody else here.
+fn windows(lanes: usize) -> LaneWindows {
+    let window = Window { seq: Seq(1), last_valid: Height(500) };
+    let lane = |n: usize| {
         let mut key = [9; 32];
         key[..8].copy_from_slice(&(n as u64).to_le_bytes());
-        PublicKey(key)
+        ((PublicKey(key), Lane(1)), window)
     };
-    let window = Window { seq: Seq(1), last_valid: Height(500) };
-    let mut lanes: BTreeMap<_, _> =
-        (1..STRANGER_LANES_MAX).map(|n| ((author(n), Lane(1)), window)).collect();
-    pool.known = false;
+    LaneWindows::new(Height(0), (0..lanes).map(lane).collect())
+}
 
-    pool.windows = LaneWindows::new(Height(0), lanes.clone());
-    assert!(pool.admit(act(1, 1, 1)).is_ok(), "one is left");
+/// Twenty-eight connections, a fresh key for each act, once used up every lane of a sim: then not even
+/// its servers could act. Nor may keys do so that logged in once.
+#[test]
+fn strangers_leave_half_of_all_lanes_to_players_and_these_the_last_share_to_stewards() {
+    use Standing::{Player, Steward, Stranger};
+    for (standing, most, better) in
+        [(Stranger, STRANGER_LANES_MAX, Player), (Player, PLAYER_LANES_MAX, Steward)]
+    {
+        let mut pool = Pool { standing, windows: windows(most - 1), ..Pool::new() };
+        assert!(pool.admit(act(1, 1, 1)).is_ok(), "one is left");
+        let body = pool.body(None);
+        pool.decide(body);
+        assert_eq!(pool.windows.len(), most);
 
-    lanes.insert((key(2).public(), Lane(1)), window);
-    pool.windows = LaneWindows::new(Height(0), lanes);
+        assert_eq!(pool.admit(act(3, 1, 1)), Err(SubmitRefusal::Full));
+        assert!(pool.admit(act(1, 1, 2)).is_ok(), "its lane is open");
+        pool.standing = better;
+        assert!(pool.admit(act(3, 1, 1)).is_ok());
+    }
+    let mut pool = Pool { standing: Steward, windows: windows(LANES_MAX - 1), ..Pool::new() };
+    assert!(pool.admit(act(1, 1, 1)).is_ok(), "the last one");
+    let body = pool.body(None);
+    pool.decide(body);
     assert_eq!(pool.admit(act(3, 1, 1)), Err(SubmitRefusal::Full));
-    assert!(pool.admit(act(2, 1, 2)).is_ok(), "its lane is open");
-    pool.known = true;
-    assert!(pool.admit(act(3, 1, 1)).is_ok());
+}
+
+/// All that came while there was room for one would have been proposed together.
+#[test]
+fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
+    use Standing::{Player, Steward, Stranger};
+    for (standing, most, better) in
+        [(Stranger, STRANGER_LANES_MAX, Player), (Player, PLAYER_LANES_MAX, Steward)]
+    {
+        let mut pool = Pool { standing, windows: windows(most - 3), ..Pool::new() };
+        for author in 1..=7 {
+            pool.admit(act(author, 1, 1)).expect("three are left");
+            pool.admit(act(author, 1, 2)).expect("three are left");
+        }
+        let body = pool.body(None);
+        let opened: BTreeSet<_> = body.acts().iter().map(|act| act.envelope.author).collect();
+        assert_eq!((opened.len(), body.acts().len()), (3, 6));
+        let turn = pool.turn(body);
+
+        pool.standing = better;
+        let wanted = pool.admit(act(10, 1, 1)).expect("there is room for it");
+        let ids = |body: Body| body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>();
+        assert_eq!(ids(pool.body(Some(&turn))), [wanted], "before it is decided");
+        pool.decide(turn.body);
+        assert_eq!(ids(pool.body(None)), [wanted]);
+        pool.windows = windows(0);
+        assert_eq!(ids(pool.body(None)).len(), 1 + 2 * 4, "the others waited for room");
+    }
 }
 
 #[test]

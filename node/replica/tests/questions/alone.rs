@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::{self as consensus, Base, Record};
+use metatopia_consensus::{self as consensus, Base, Decision, Record};
 use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
 use metatopia_replica::{
     BEHIND_TURNS, ClientId, Config, Effect, Guests, Input, PeerMessage, Replica, decode_snapshot,
@@ -41,6 +41,9 @@ pub(crate) struct Alone {
     clients: u64,
     /// It loses its power when it is to write down who was let in.
     pub(crate) dies_of_guests: bool,
+    /// Does it take its time to apply a turn?
+    slow: bool,
+    away: Option<(Box<World>, Arc<Decision>)>,
 }
 
 /// What the wall clock says when it begins.
@@ -105,7 +108,7 @@ impl Alone {
         let now = Now { monotonic: Duration::ZERO, wall: NOON };
         let replica =
             Replica::open(config(genesis), base, world, [], [], now).expect("a log of its own");
-        Self::around(replica, now, Vec::new(), None)
+        Self { sim: genesis.id(), ..Self::around(replica, now, Vec::new(), None) }
     }
 
     fn around(replica: Replica, now: Now, log: Vec<Record>, snapshot: Option<Vec<u8>>) -> Self {
@@ -128,6 +131,8 @@ impl Alone {
             told,
             clients: 0,
             dies_of_guests: false,
+            slow: false,
+            away: None,
         }
     }
 
@@ -158,15 +163,39 @@ impl Alone {
 
     /// Goes on until the turn of this height is applied.
     pub(crate) fn run_to(&mut self, height: u64) {
-        self.settle();
+        self.slow = false;
+        self.come_back();
         while self.height() < Height(height) {
-            let deadline = self.replica.deadline().expect("a server alone waits only for time");
-            let ahead = deadline.saturating_sub(self.now.monotonic);
-            self.now.monotonic = deadline;
-            let ahead = u64::try_from(ahead.as_millis()).expect("a short while") + 1;
-            self.now.wall = Millis(self.now.wall.0 + ahead);
-            self.handle(Input::Wake);
+            self.wait();
         }
+    }
+
+    /// Goes on until a turn is being applied, and leaves it at that.
+    pub(crate) fn run_until_away(&mut self) {
+        self.slow = true;
+        while self.away.is_none() {
+            self.wait();
+        }
+        assert!(self.replica.world().is_none());
+    }
+
+    /// The turn is applied that was being applied, if one was.
+    pub(crate) fn come_back(&mut self) {
+        self.settle();
+        if let Some((mut world, decision)) = self.away.take() {
+            let result = Box::new(world.apply(&decision.turn, &Serial));
+            self.handle(Input::Applied { world, result });
+        }
+    }
+
+    /// Until the next thing is due.
+    fn wait(&mut self) {
+        let deadline = self.replica.deadline().expect("a server alone waits only for time");
+        let ahead = deadline.saturating_sub(self.now.monotonic);
+        self.now.monotonic = deadline;
+        let ahead = u64::try_from(ahead.as_millis()).expect("a short while") + 1;
+        self.now.wall = Millis(self.now.wall.0 + ahead);
+        self.handle(Input::Wake);
     }
 
     fn handle(&mut self, input: Input) {
@@ -182,6 +211,10 @@ impl Alone {
                     continue;
                 }
                 Effect::Sync(position) => Input::Synced(position),
+                Effect::Apply { world, decision } if self.slow => {
+                    self.away = Some((world, decision));
+                    continue;
+                }
                 Effect::Apply { mut world, decision } => {
                     let result = Box::new(world.apply(&decision.turn, &Serial));
                     Input::Applied { world, result }

@@ -8,4 +8,5 @@ mod joining;
 mod knocking;
 mod rescue;
 mod snapshots;
+mod standing;
 mod turns;
