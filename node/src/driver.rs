@@ -2,6 +2,7 @@
 
 mod knocking;
 mod outside;
+mod queries;
 mod rescue;
 
 use std::{
@@ -12,19 +13,22 @@ use std::{
 use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
-use metatopia_protocol::{Answer, Question, SignedEntrance};
+use metatopia_protocol::SignedEntrance;
 use metatopia_replica::{
     Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Contact, Height, PublicKey, Root, limits::ROOT_LAG};
+use metatopia_types::{ActId, Contact, Height, PublicKey};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{mpsc, watch},
     time::MissedTickBehavior,
 };
 
-use self::outside::{Outside, outside};
+use self::{
+    outside::{Outside, outside},
+    queries::Asker,
+};
 use crate::{
     applier,
     capsules::Capsules,
@@ -32,7 +36,7 @@ use crate::{
     clock::Clock,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
     heals::HealFile,
-    http::{self, Allowed, Query, RootUnknown},
+    http::{self, Allowed, Query},
     joining::{self, Knocks, Met},
     lanes::{LaneEvent, LaneEvents, LanesHandle},
     neighbours::{GuestFile, Neighbours},
@@ -122,7 +126,7 @@ struct Memory {
     words: Vec<SignedEntrance>,
     /// What one of them said that was asked to let this node in.
     met: Option<Met>,
-    replies: BTreeMap<u64, Reply>,
+    askers: BTreeMap<u64, Asker>,
     /// When the other servers were last told where clients connect, in monotonic time.
     announced: Duration,
     next_token: u64,
@@ -136,13 +140,6 @@ struct Memory {
     replacement: Option<Box<Replacement>>,
     /// What the disk holds with it.
     restart: Option<Result<Restart, String>>,
-}
-
-/// Who waits for an answer.
-#[derive(Debug)]
-enum Reply {
-    Root(oneshot::Sender<Result<Root, RootUnknown>>),
-    Servers(oneshot::Sender<Vec<SignedEntrance>>),
 }
 
 impl Driver {
@@ -306,17 +303,13 @@ impl Driver {
                 Effect::CloseClient { client, why } => {
                     self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
-                Effect::Answer { token, answer } => match memory.replies.remove(&token) {
-                    Some(Reply::Root(reply)) => {
-                        let _asker_gone = reply.send(self.root(&answer));
+                Effect::Answer { token, answer } => {
+                    if let Some(asker) = memory.askers.remove(&token) {
+                        let status = self.status.borrow();
+                        let newest = status.as_ref().map(|status| status.root_height);
+                        asker.tell(answer, newest.unwrap_or_default());
                     }
-                    Some(Reply::Servers(reply)) => {
-                        let known =
-                            if let Answer::Servers(known) = answer { known } else { vec![] };
-                        let _asker_gone = reply.send(known);
-                    }
-                    None => {}
-                },
+                }
                 Effect::Servers(known) => self.hear(memory, known),
                 Effect::Contacts(contacts) => {
                     memory.neighbours.contacts = contacts;
@@ -404,19 +397,6 @@ impl Driver {
         let origins = servers.iter().filter_map(|word| word.entrance.http.parse().ok());
         self.allowed.set_servers(origins);
         memory.words = servers;
-    }
-
-    fn root(&self, answer: &Answer) -> Result<Root, RootUnknown> {
-        let newest = self.status.borrow().as_ref().map_or(Height(0), |status| status.root_height);
-        match answer {
-            Answer::Root(root) => Ok(*root),
-            // What the header of the oldest turn states is older.
-            Answer::Pruned { oldest } => {
-                let oldest = oldest.minus(ROOT_LAG).unwrap_or_default();
-                Err(RootUnknown { oldest, newest })
-            }
-            _ => Err(RootUnknown { oldest: Height(0), newest }),
-        }
     }
 
     fn publish(&self, memory: &mut Memory, status: Status) {
@@ -513,17 +493,6 @@ impl Memory {
                 Some(Input::PeerFrame { from, frame: bytes.into() })
             }
         }
-    }
-
-    fn ask(&mut self, query: Query) -> Input {
-        let token = self.next_token;
-        self.next_token = self.next_token.wrapping_add(1);
-        let (reply, question) = match query {
-            Query::RootAt { height, reply } => (Reply::Root(reply), Question::Root { height }),
-            Query::Servers { reply } => (Reply::Servers(reply), Question::Servers),
-        };
-        self.replies.insert(token, reply);
-        Input::Ask { token, question }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.

@@ -69,7 +69,7 @@ pub(crate) use listener::Written;
 pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
 pub(crate) use origin::is_host;
 pub use origin::{Origin, Origins, ParseOriginError};
-pub use query::{QUERY, Query, RootUnknown};
+pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
 pub use status::{Carriers, Follows, Missing, Parent, Refused, Session, Status};

@@ -49,7 +49,7 @@ impl Driver {
         }
         memory.neighbours.configured.clear();
         memory.halted = None;
-        memory.replies.clear();
+        memory.turn_askers_away();
         memory.acts.clear();
         self.introduce(memory);
         Ok(())

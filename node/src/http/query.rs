@@ -23,6 +23,15 @@ use super::{Failure, Node, status::FullStatus};
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);
 
+/// Where the answer to a question goes.
+pub type Reply<T> = oneshot::Sender<Result<T, Busy>>;
+
+/// There is no answer now: too many questions wait, or the node is about to go on from a state that it
+/// fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the node has too much to do, or is replacing its state; ask again, or ask another server")]
+pub struct Busy;
+
 /// A question to the node's loop. Whoever takes it answers it; dropping `reply` means that the loop
 /// is stopping.
 #[derive(Debug)]
@@ -32,12 +41,12 @@ pub enum Query {
         /// The turn.
         height: Height,
         /// Who waits.
-        reply: oneshot::Sender<Result<Root, RootUnknown>>,
+        reply: Reply<Result<Root, RootUnknown>>,
     },
     /// Where the sim's servers let clients in.
     Servers {
         /// Who waits.
-        reply: oneshot::Sender<Vec<SignedEntrance>>,
+        reply: Reply<Vec<SignedEntrance>>,
     },
 }
 
@@ -58,18 +67,16 @@ impl Node {
     /// Asks the node's loop, and waits for its answer.
     ///
     /// # Errors
-    /// 503 when too many questions wait or the loop has stopped, 504 when it takes too long.
-    pub async fn ask<T>(
-        &self,
-        question: impl FnOnce(oneshot::Sender<T>) -> Query,
-    ) -> Result<T, Failure> {
+    /// 503 when the node is [`Busy`] or the loop has stopped, 504 when it takes too long.
+    pub async fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Query) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
         self.queries.try_send(question(reply)).map_err(|error| match error {
             TrySendError::Full(_) => Failure::unavailable("too many questions wait"),
             TrySendError::Closed(_) => Failure::unavailable("the node has stopped"),
         })?;
         match timeout(QUERY, answer).await {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err(busy))) => Err(Failure::unavailable(busy.to_string())),
             Ok(Err(_)) => Err(Failure::unavailable("the node is stopping")),
             Err(_) => {
                 let message = format!("no answer within {} s", QUERY.as_secs());

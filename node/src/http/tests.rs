@@ -155,7 +155,7 @@ async fn the_root_after_a_height_is_asked_of_the_loop() {
         let Some(Query::RootAt { height, reply }) = queries.recv().await else { panic!() };
         let known = Root(Digest([9; 32]));
         let unknown = RootUnknown { oldest: Height(7), newest: Height(42) };
-        reply.send(if height == Height(17) { Ok(known) } else { Err(unknown) }).unwrap();
+        reply.send(Ok(if height == Height(17) { Ok(known) } else { Err(unknown) })).unwrap();
         queries
     };
 
@@ -166,12 +166,32 @@ async fn the_root_after_a_height_is_asked_of_the_loop() {
     let mut queries = queries;
     let the_loop = async {
         let Some(Query::RootAt { reply, .. }) = queries.recv().await else { panic!() };
-        reply.send(Err(RootUnknown { oldest: Height(7), newest: Height(42) })).unwrap();
+        reply.send(Ok(Err(RootUnknown { oldest: Height(7), newest: Height(42) }))).unwrap();
     };
     let ((code, body), ()) = tokio::join!(node.get("/api/status?at=3"), the_loop);
     assert_eq!((code, &body["error"]["code"]), (404, &json!("not_found")));
     let message = body["error"]["message"].as_str().unwrap();
     assert!(message.contains("7 to 42"), "{message}");
+}
+
+/// It said that an archive is to be asked, and that no server is known.
+#[tokio::test]
+async fn a_busy_node_says_that_it_is_busy() {
+    let mut node = run("", 1).await;
+    node.status.send_replace(Some(a_status()));
+    let mut queries = std::mem::replace(&mut node.queries, mpsc::channel(1).1);
+    for path in ["/api/status?at=17", "/api/servers"] {
+        let the_loop = async {
+            match queries.recv().await.unwrap() {
+                Query::RootAt { reply, .. } => reply.send(Err(Busy)).unwrap(),
+                Query::Servers { reply } => reply.send(Err(Busy)).unwrap(),
+            }
+        };
+        let ((code, body), ()) = tokio::join!(node.get(path), the_loop);
+        assert_eq!((code, &body["error"]["code"]), (503, &json!("unavailable")), "{path}");
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.contains("ask another server"), "{message}");
+    }
 }
 
 #[tokio::test]
@@ -258,7 +278,7 @@ async fn servers_are_told_as_they_said_themselves() {
     };
     let the_loop = async {
         let Some(Query::Servers { reply }) = queries.recv().await else { panic!() };
-        reply.send(vec![entrance.sign(&key)]).unwrap();
+        reply.send(Ok(vec![entrance.sign(&key)])).unwrap();
     };
 
     let ((code, body), ()) = tokio::join!(node.get("/api/servers"), the_loop);
