@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::is_line;
 use metatopia_types::{
@@ -192,7 +193,8 @@ async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Cont
     if let Some(found) = all.into_iter().find(|one| one.key == server) {
         return Ok(found.contact);
     }
-    if voters(change).await?.contains(&server.to_string()) {
+    let votes = |status: &Status| status.validators.contains(&server.to_string());
+    if votes(&status(change, votes).await?) {
         return Err(Failure::refused(format!("{server} votes already")).hint(WHO_VOTES));
     }
     let message = format!("the node knows of no follower that would vote with {server}");
@@ -200,16 +202,25 @@ async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Cont
         .hint("ask its owner to join by an invite that grants stand-by, or give --contact"))
 }
 
-/// The keys of the servers that vote now, as the first node says that answers.
-async fn voters(change: &ChangeArgs) -> Result<Vec<String>, Failure> {
-    let mut first = None;
-    for node in &change.admin.at.node {
-        match Status::ask(node, None).await {
-            Ok(status) => return Ok(status.validators),
-            Err(failure) => first = first.or(Some(failure)),
+/// How the sim stands, by the first answer that is `enough`, of whichever node. If none is, the node
+/// says it that is furthest: others may be cut off.
+async fn status(change: &ChangeArgs, enough: impl Fn(&Status) -> bool) -> Result<Status, Failure> {
+    let each = change.admin.at.node.iter().map(|node| Status::ask(node, None));
+    let mut answers: FuturesUnordered<_> = each.collect();
+    let mut told = Err(Failure::usage("no node was given"));
+    let mut furthest = None;
+    while let Some(answer) = answers.next().await {
+        match answer {
+            Ok(status) if enough(&status) => return Ok(status),
+            Ok(status) if furthest.is_none_or(|height| height < status.height) => {
+                furthest = Some(status.height);
+                told = Ok(status);
+            }
+            Err(failure) if furthest.is_none() => told = Err(failure),
+            Ok(_) | Err(_) => {}
         }
     }
-    Err(first.unwrap_or_else(|| Failure::usage("no node was given")))
+    told
 }
 
 /// Which rule a change broke that the set of validators does not allow, by who votes, and what to do.
@@ -252,9 +263,10 @@ async fn submit(
     let places = decide_in_time(driver, &[login.act, act]).await?;
     for (what, act) in [("the login", login.act), ("the change", act)] {
         let place = places.get(&act).copied().unwrap_or_default();
+        let knows = |status: &Status| status.height >= place.0.0;
         match prove(driver, place, act).await? {
             Outcome::Refused(Refusal::BadSetChange) => {
-                return Err(broken_rule(&wanted, &voters(change).await?));
+                return Err(broken_rule(&wanted, &status(change, knows).await?.validators));
             }
             Outcome::Refused(why) => {
                 return Err(Failure::refused(format!("{what} was refused: {why}")));
@@ -280,12 +292,16 @@ async fn finish(
         return console.show(&changed);
     }
     let began = Instant::now();
+    let server = changed.server.clone();
+    // Who is behind the change says nothing about it.
+    let in_force =
+        |status: &Status| status.height >= height && status.validators.contains(&server) == votes;
     // It is decided, so a node that is away is only asked again.
     let told = loop {
-        let told = voters(args).await.map(|validators| changed.validators = validators);
-        changed.in_force = told.is_ok() && changed.validators.contains(&changed.server) == votes;
+        let told = status(args, in_force).await;
+        changed.in_force = told.as_ref().is_ok_and(in_force);
         if changed.in_force || began.elapsed() > args.wait {
-            break told;
+            break told.map(|status| changed.validators = status.validators);
         }
         sleep(ASK).await;
     };
@@ -340,19 +356,17 @@ mod tests {
         }
     }
 
-    /// A node that tells of four servers, or cannot.
-    async fn node(status_code: StatusCode) -> NodeUrl {
-        let voters: Vec<String> = (0..4).map(|n| PublicKey([n; 32]).to_string()).collect();
-        let status = serde_json::json!({
-            "server": voters[0], "height": 9, "tick": 27, "root": "", "root_height": 9,
-            "proposer": null, "validators": voters, "peers": 3, "clients": 0, "stalled": false,
+    /// A node that tells of so many servers at this height, or cannot.
+    async fn node(told: Result<(u64, u8), StatusCode>) -> NodeUrl {
+        let status = told.map(|(height, servers)| {
+            let voters: Vec<String> =
+                (0..servers).map(|n| PublicKey([n; 32]).to_string()).collect();
+            serde_json::json!({
+                "server": voters[0], "height": height, "tick": 27, "root": "", "root_height": 9,
+                "proposer": null, "validators": voters, "peers": 3, "clients": 0, "stalled": false,
+            })
         });
-        let answer = move || async move {
-            match status_code {
-                StatusCode::OK => Ok(Json(status)),
-                wrong => Err(wrong),
-            }
-        };
+        let answer = move || async move { status.map(Json) };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         let app = Router::new().route("/api/status", get(answer));
@@ -360,29 +374,41 @@ mod tests {
         url
     }
 
-    fn change(node: Vec<NodeUrl>, wait: Duration) -> ChangeArgs {
-        let at = NodeArgs { node, sim: None };
+    /// Has a fifth server promoted, or demoted, at height 9, and asks these nodes about it.
+    async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
+        let at = NodeArgs { node: nodes.to_vec(), sim: None };
         let admin = PlayerArgs { at, key: Default::default(), name: None };
-        ChangeArgs { server: PublicKey([1; 32]), admin, wait }
-    }
-
-    fn decided() -> (String, u64) {
-        ("an act".to_owned(), 9)
+        let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait };
+        let what = if votes { "promote" } else { "demote" };
+        finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await
     }
 
     /// The first node alone was asked whether a change is in force: without that one the command
-    /// ended at once, and said nothing of what was decided.
+    /// ended at once, and said nothing of what was decided. Then the first one that answered was,
+    /// though it was cut off and the others knew better.
     #[tokio::test]
     async fn any_node_tells_whether_a_change_is_in_force() {
-        let (away, up) = (node(StatusCode::SERVICE_UNAVAILABLE).await, node(StatusCode::OK).await);
-        let promoted = change(vec![away.clone(), up], Duration::from_secs(30));
-        finish(&promoted, "promote", decided(), true, Console::quiet()).await.unwrap();
+        let (away, up) =
+            (node(Err(StatusCode::SERVICE_UNAVAILABLE)).await, node(Ok((12, 5))).await);
+        let cut_off = node(Ok((9, 4))).await;
+        for nodes in [[&away, &up], [&cut_off, &up], [&up, &cut_off]] {
+            let nodes = nodes.map(Clone::clone);
+            finished(true, &nodes, Duration::from_secs(30)).await.unwrap();
+        }
 
-        let alone = change(vec![away], Duration::from_nanos(1));
-        let failure = finish(&alone, "promote", decided(), true, Console::quiet()).await;
-        let failure = failure.unwrap_err();
+        let failure = finished(true, &[away], Duration::from_nanos(1)).await.unwrap_err();
         assert_eq!(failure.exit, Exit::TimedOut);
         assert!(failure.message.contains("in force is not known"), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn a_node_that_is_behind_a_change_does_not_tell_that_it_is_in_force() {
+        let (behind, up) = (node(Ok((5, 4))).await, node(Ok((10, 5))).await);
+        for nodes in [vec![behind.clone()], vec![behind, up]] {
+            let failure = finished(false, &nodes, Duration::from_nanos(1)).await.unwrap_err();
+            assert_eq!(failure.exit, Exit::TimedOut);
+            assert!(failure.message.contains("it is not in force after"), "{failure}");
+        }
     }
 
     /// Whoever heard of no node was asked whether one runs, and told to ask it who votes.
@@ -392,11 +418,10 @@ mod tests {
             (StatusCode::SERVICE_UNAVAILABLE, "; is a server running there?"),
             (StatusCode::IM_A_TEAPOT, &format!("; {WHO_VOTES}")),
         ] {
-            let alone = change(vec![node(code).await], Duration::from_nanos(1));
-            let failure = finish(&alone, "demote", decided(), false, Console::quiet()).await;
-            let message = failure.unwrap_err().message;
-            assert!(message.ends_with(advice), "{message}");
-            assert_eq!(message.matches("; ").count(), 1, "{message}");
+            let nodes = [node(Err(code)).await];
+            let failure = finished(false, &nodes, Duration::from_nanos(1)).await.unwrap_err();
+            assert!(failure.message.ends_with(advice), "{failure}");
+            assert_eq!(failure.message.matches("; ").count(), 1, "{failure}");
         }
     }
 
