@@ -82,6 +82,8 @@ pub struct Server {
     astray: bool,
     /// So many turns it calculates for itself.
     alone: u64,
+    /// Who votes, and after which height, by the last state that it had in its hands.
+    members: (Height, Vec<PublicKey>),
     /// The moment of the timer that was set last.
     armed: Option<Duration>,
     status: Option<Status>,
@@ -127,6 +129,7 @@ impl Server {
             flipped: BTreeSet::new(),
             astray: false,
             alone: ALONE_TURNS,
+            members: (Height(0), Vec::new()),
             armed: None,
             status: None,
             heals: Vec::new(),
@@ -136,6 +139,7 @@ impl Server {
             passed_over,
             effects: VecDeque::new(),
         };
+        server.note_members();
         server.absorb(now);
         let durable = Mark(Position::START.0);
         Ok(Opened { server, durable })
@@ -183,6 +187,18 @@ impl Server {
     pub fn applied(&self) -> Height {
         let said = self.status.as_ref().map(|status| status.root_height);
         said.unwrap_or_default()
+    }
+
+    /// After which height who votes, by the last state that it had in its hands. While it calculates a
+    /// turn it has none.
+    pub(crate) const fn members(&self) -> &(Height, Vec<PublicKey>) {
+        &self.members
+    }
+
+    fn note_members(&mut self) {
+        if let Some(world) = self.replica.world() {
+            self.members = (world.height(), world.roster().members().keys().copied().collect());
+        }
     }
 
     /// Is it connected with this server of the sim, so that it may ask for what it lacks?

@@ -34,6 +34,7 @@ impl Server {
             (false, false) => Report::Applied(result.clone()),
             _ => Report::Strayed(result.height),
         });
+        self.members = (result.height, world.roster().members().keys().copied().collect());
         self.replica_gets(now, Event::Applied { world, result });
     }
 

@@ -42,7 +42,10 @@ impl Server {
             opened.map_err(|error| error.to_string())
         });
         match opened {
-            Ok(replica) => self.replica = self.setting.broken_replica(replica),
+            Ok(replica) => {
+                self.replica = self.setting.broken_replica(replica);
+                self.note_members();
+            }
             Err(why) => return self.tell(Report::Ended(why)),
         }
         (self.astray, self.alone) = (false, ALONE_TURNS);

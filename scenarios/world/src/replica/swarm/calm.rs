@@ -171,6 +171,7 @@ mod tests {
     use metatopia_oracle::Law;
 
     use super::{Dues, go_on, look, new_turn};
+    use crate::calm::NEAR;
     use crate::class::Class;
     use crate::cluster::Order;
     use crate::course::Course;
@@ -210,6 +211,31 @@ mod tests {
 
         assert!(run.stage.top() > top, "all have restarted, and applied what they had");
         assert_eq!(broken(&run), [Law::LateTurn]);
+    }
+
+    /// After a power loss all servers calculated the turns of their logs again. Nobody had a state in
+    /// hands then, so nobody was known to vote, and nobody to be behind: an act was owed in turns that
+    /// had been decided before it was said (whole seed 48, 24 s, with few classes of faults).
+    #[test]
+    fn who_calculates_turns_again_is_behind() {
+        let mut run = begun(20 * SECOND);
+        run.stage.run_until(8 * SECOND);
+        let (now, down) = (run.stage.world.now(), SECOND / 20);
+        run.stage
+            .world
+            .plan(now, Order::PowerLoss { tail: Tail::Kept, down, stagger: Duration::ZERO });
+        run.stage.run_until(now + down);
+
+        let mut seen = 0;
+        for _ in 0..400 {
+            run.stage.run_for(SECOND / 1_000);
+            let decided = run.stage.world.cluster.oracle.laws.last_decided().0;
+            if run.stage.heights().iter().flatten().any(|height| height + NEAR < decided) {
+                assert!(!run.behind().is_empty(), "{:?} of {decided}", run.stage.heights());
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
     }
 
     #[test]

@@ -202,10 +202,10 @@ impl Run {
 
     /// Who votes, as the furthest server knows.
     pub(super) fn members(&self) -> Option<Vec<PublicKey>> {
-        let worlds = (0..self.stage.world.seats())
-            .filter_map(|seat| self.stage.world.server(seat)?.replica().world());
-        let furthest = worlds.max_by_key(|world| world.height())?;
-        Some(furthest.roster().members().keys().copied().collect())
+        let servers =
+            (0..self.stage.world.seats()).filter_map(|seat| self.stage.world.server(seat));
+        let (_, members) = servers.map(Server::members).max_by_key(|(height, _)| *height)?;
+        Some(members.clone())
     }
 
     /// Says what a change of members needs, again and again. Returns whether it has come about, or
