@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use metatopia_types::{PublicKey, Root, SimId, Verify};
+use metatopia_types::{Millis, PublicKey, Root, SimId, Verify};
 
 /// The sim that is watched, as it was founded.
 #[derive(Clone)]
@@ -21,6 +21,8 @@ pub struct Founding {
     pub admin: Option<PublicKey>,
     /// The root of the state before the first turn.
     pub root: Root,
+    /// When it was founded: the first turn is later.
+    pub time: Millis,
     /// Least time between two turns, in milliseconds.
     pub turn_length: u64,
 }
@@ -33,6 +35,7 @@ impl fmt::Debug for Founding {
             .field("powers", &self.powers)
             .field("admin", &self.admin)
             .field("root", &self.root)
+            .field("time", &self.time)
             .field("turn_length", &self.turn_length)
             .finish_non_exhaustive()
     }

@@ -13,6 +13,8 @@ use crate::law::Law;
 pub struct History {
     turns: BTreeMap<Height, Arc<Turn>>,
     ids: BTreeMap<Height, HeaderId>,
+    /// What the first turn follows.
+    founded: Millis,
     /// Who computed which root after a height.
     roots: BTreeMap<Height, BTreeMap<Root, BTreeSet<usize>>>,
     /// What each seat told.
@@ -22,8 +24,10 @@ pub struct History {
 }
 
 impl History {
-    pub(crate) fn new(seats: usize) -> Self {
+    /// Of a sim that was founded at this time.
+    pub(crate) fn new(seats: usize, founded: Millis) -> Self {
         Self {
+            founded,
             turns: BTreeMap::new(),
             ids: BTreeMap::new(),
             roots: BTreeMap::new(),
@@ -147,7 +151,10 @@ impl History {
         latest: Millis,
     ) -> Option<String> {
         let time = self.turns.get(&height)?.header.time;
-        let before = self.before(height).map(|turn| turn.header.time);
+        let before = match height {
+            Height(1) => Some(self.founded),
+            _ => self.before(height).map(|turn| turn.header.time),
+        };
         if before.is_some_and(|before| time <= before) {
             return Some(format!("{time:?} is not after {before:?}"));
         }
@@ -255,7 +262,7 @@ mod tests {
     const LENGTH: u64 = 50;
 
     fn history(times: &[u64]) -> History {
-        let mut history = History::new(4);
+        let mut history = History::new(4, Millis(0));
         let mut previous = HeaderId::default();
         for (height, time) in (1..).zip(times) {
             let turn = turn(height, *time, previous);
@@ -283,6 +290,18 @@ mod tests {
             (120, 200, true),
         ] {
             assert_eq!(time_is_wrong(&[100, second], latest), wrong, "{second}, clocks {latest}");
+        }
+    }
+
+    /// A proposer whose clock had been set back before the first turn took the smallest step after the
+    /// founding, which was called no slot (seed 1099).
+    #[test]
+    fn the_first_turn_goes_on_from_the_founding() {
+        for (first, wrong) in [(1_000, true), (1_001, false), (1_002, true), (1_050, false)] {
+            let mut history = History::new(4, Millis(1_000));
+            history.extend(&Arc::new(turn(1, first, HeaderId::default())));
+            let fault = history.time_is_wrong(Height(1), LENGTH, Millis(2_000));
+            assert_eq!(fault.is_some(), wrong, "{first}: {fault:?}");
         }
     }
 
@@ -344,7 +363,7 @@ mod tests {
         let act = Envelope { sim, author, lane, seq, last_valid, act: Act::Leave }.sign(&key);
         let first = with_acts(1, 50, HeaderId::default(), vec![act]);
         let mut second = turn(2, 100, first.id());
-        let mut told = History::new(4);
+        let mut told = History::new(4, Millis(0));
         for turn in [&first, &second] {
             told.note_told(0, turn.header.height, turn.id());
             told.extend(&Arc::new(turn.clone()));

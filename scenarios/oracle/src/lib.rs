@@ -19,7 +19,7 @@
 //! use metatopia_consensus::Message;
 //! use metatopia_oracle::{Disk, Founding, Law, Oracle};
 //! use metatopia_types::{
-//!     Digest, Ed25519, Height, Root, Round, Sign, SigningKey, SimId, Vote, VoteKind,
+//!     Digest, Ed25519, Height, Millis, Root, Round, Sign, SigningKey, SimId, Vote, VoteKind,
 //! };
 //!
 //! /// A disk on which nothing was written.
@@ -41,6 +41,7 @@
 //!     powers: vec![1],
 //!     admin: Some(key.public()),
 //!     root: Root::default(),
+//!     time: Millis(0),
 //!     turn_length: 50,
 //! };
 //! let (sim, voter) = (founding.sim, key.public());

@@ -77,7 +77,7 @@ impl Oracle {
     #[must_use]
     pub fn new(founding: Founding, liars: &[usize]) -> Self {
         let seats = founding.names.len();
-        let mut history = History::new(seats);
+        let mut history = History::new(seats, founding.time);
         for seat in 0..seats {
             history.note_root(seat, Height(0), founding.root);
         }

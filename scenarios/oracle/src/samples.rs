@@ -23,6 +23,7 @@ pub(crate) fn founding() -> Founding {
         powers: vec![1; 4],
         admin: Some(key(0).public()),
         root: Root::default(),
+        time: Millis(0),
         turn_length: 50,
     }
 }

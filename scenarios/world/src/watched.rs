@@ -28,6 +28,7 @@ pub(crate) fn founding(
         names,
         admin: None,
         root: base.roots[1],
+        time: base.time,
         turn_length: ground.turn_length(),
     }
 }
