@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Unframer, enframe } from '../../web/core/framing.js';
 import { Build } from '../../web/core/build.js';
 import { Client } from '../../web/core/client.js';
+import { Deeds } from '../../web/core/deeds.js';
 import { Inquiry } from '../../web/core/inquiry.js';
 import { Identity } from '../../web/core/keys.js';
 import { archive, readPackage } from '../../web/core/packages.js';
@@ -95,7 +96,7 @@ test('the module is that of the page, whatever a node offers', async (t) => {
   assert.deepEqual(started, ['/assets/0/metatopia.wasm'], 'its address is not one of the node');
 });
 
-test('the module is told whose avatar is the own one, and while this tab has it', async (t) => {
+test('the module is told whose avatar is the own one, and from login to leave that it is there', async (t) => {
   const { told } = workers(t);
   const world = new World();
   world.add(A);
@@ -111,9 +112,35 @@ test('the module is told whose avatar is the own one, and while this tab has it'
   assert.deepEqual(presence(), [true]);
   world.holder = 7n;
   await client.say('here I am');
-  assert.deepEqual(presence(), [true, false, true], 'another tab had it');
+  assert.deepEqual(presence(), [true], 'the avatar that another tab had was there');
   await client.leave();
-  assert.deepEqual(presence(), [true, false, true, false]);
+  assert.deepEqual(presence(), [true, false]);
+});
+
+test('that the avatar is gone, or another tab has it, is no word of a server to the module', async () => {
+  for (const refusal of ['OtherSession', 'NotLoggedIn']) {
+    const present = [];
+    let answer = { ok: true, refusal: null };
+    const nothing = () => {};
+    const deeds = new Deeds({
+      session: { open: true, submit: async () => answer }, now: () => 0, steered: nothing,
+      walking: () => nothing, present: (is) => present.push(is), done: nothing,
+    });
+    await deeds.login('ada', { color: 0, shape: 'round' });
+    answer = { ok: false, refusal };
+    for (const awake of [false, true]) {
+      [deeds.here, deeds.lifeAt] = [true, -Infinity];
+      deeds.tick(awake);
+      await drained();
+      assert.ok(!deeds.here, 'an act has to take it back first');
+    }
+    deeds.here = true;
+    await deeds.act('Emote');
+    assert.ok(!deeds.here);
+    assert.deepEqual(present, [true], refusal);
+    await deeds.leave();
+    assert.deepEqual(present, [true, false], 'its visitor left');
+  }
 });
 
 test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {

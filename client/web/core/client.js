@@ -121,7 +121,7 @@ export class Client extends EventTarget {
       now: this.now,
       steered: (heading) => this.avatar.steer(heading),
       walking: (heading, sent) => this.avatar.walking(heading, sent),
-      present: (here) => this.proofs.present(here),
+      present: (present) => this.proofs.present(present),
       done: (result) => this.#tell('outcome', result),
     });
   }

@@ -23,7 +23,7 @@ export class Deeds {
    * @param {(heading: {x: number, y: number}) => void} parts.steered
    * @param {(heading: {x: number, y: number}, sent: number) => (height: number) => void}
    *   parts.walking a heading is sent; what is given is told in which turn it was taken
-   * @param {(here: boolean) => void} parts.present this tab has the avatar, or no more
+   * @param {(present: boolean) => void} parts.present the person came into the world, or left it
    * @param {(result: import('./pending.js').Result) => void} parts.done
    */
   constructor({ session, now, steered, walking, present, done }) {
@@ -57,15 +57,8 @@ export class Deeds {
     if (this.person !== null && !this.here) await this.#comeBack();
     const result = await this.#submit(act, blobs);
     if (!AWAY.has(result.refusal ?? '') || this.person === null) return result;
-    this.#be(false);
+    this.here = false;
     return (await this.#comeBack()) ? this.#submit(act, blobs) : result;
-  }
-
-  /** @param {boolean} here */
-  #be(here) {
-    if (this.here === here) return;
-    this.here = here;
-    this.present(here);
   }
 
   /** @returns {Promise<boolean>} whether this tab has the avatar again */
@@ -79,8 +72,9 @@ export class Deeds {
   async login(name, look) {
     const result = await this.#submit(acts.login(name, look), []);
     if (result.ok) {
+      if (this.person === null) this.present(true);
       this.person = { name, look };
-      this.#be(true);
+      this.here = true;
       // A login makes the avatar stand.
       this.walker.forget();
     }
@@ -89,8 +83,11 @@ export class Deeds {
 
   async leave() {
     const result = await this.#submit('Leave', []);
+    // Only here: that the avatar has left of itself is a server's word, and a liar would say the same;
+    // and one that another tab has is in the world.
+    if (this.person !== null) this.present(false);
     this.person = null;
-    this.#be(false);
+    this.here = false;
     this.steer(0, 0);
     return result;
   }
@@ -124,7 +121,7 @@ export class Deeds {
     this.#submit('Heartbeat', []).then(
       async ({ refusal }) => {
         if (!AWAY.has(refusal ?? '') || this.person === null) return;
-        this.#be(false);
+        this.here = false;
         // Another tab's avatar is left to it, until somebody acts here.
         if (refusal === 'NotLoggedIn' && awake) await this.#comeBack();
       },

@@ -124,7 +124,11 @@ export class Proofs {
     this.worker?.postMessage({ type: 'begin', keep });
   }
 
-  /** This tab has the avatar, or no more: while it has, nothing is proven without it. @param {boolean} present */
+  /**
+   * The person came into the world from this tab, or left it: in between nothing is proven without
+   * the own avatar, whatever servers say of it.
+   * @param {boolean} present
+   */
   present(present) {
     this.worker?.postMessage({ type: 'present', present });
   }
