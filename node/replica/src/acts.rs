@@ -5,12 +5,14 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_types::{Act, ActId, Envelope, Evidence, Height, PublicKey, Sign, Verify, limits};
+use metatopia_types::{
+    Act, ActId, Envelope, Evidence, Height, Now, PublicKey, Sign, Verify, limits,
+};
 
 use crate::{
     Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage, Standing,
     ledger::Ledger,
-    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_PER_SECOND, Ration},
+    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_PER_SECOND},
 };
 
 /// For so many heights a standby's word that it follows is good; then it says it again. Roots of the
@@ -19,7 +21,7 @@ const READY_HEIGHTS: u64 = limits::OUTCOME_TURNS / 2;
 
 impl Replica {
     /// A client's act: into the pool, and to the other servers.
-    pub(crate) fn submit(&mut self, client: ClientId, submission: Submission) {
+    pub(crate) fn submit(&mut self, now: Now, client: ClientId, submission: Submission) {
         let act = submission.act.id();
         let envelope = &submission.act.envelope;
         let (author, lane, seq) = (envelope.author, envelope.lane, envelope.seq);
@@ -42,7 +44,7 @@ impl Replica {
         let stage = match self.admit(submission, Origin::Client(client)) {
             Ok(()) => {
                 if !handed_on {
-                    self.relay(&act);
+                    self.relay(now, &act);
                 }
                 Stage::Admitted
             }
@@ -64,29 +66,38 @@ impl Replica {
     }
 
     /// Hands a client's act on to the other servers, now or after a turn.
-    fn relay(&mut self, act: &ActId) {
+    fn relay(&mut self, now: Now, act: &ActId) {
+        let per_second = self.relayed_per_second();
         let Ledger { mempool, windows, .. } = &mut self.ledger;
         let height = windows.height().plus(1);
-        if let Some(submission) = mempool.hand_on(act, height, &mut self.ration) {
-            let frame = PeerMessage::Submission(Box::new(submission)).encode();
-            self.effects.push_back(Effect::ToPeer { to: None, frame });
-        }
+        let told = mempool.hand_on(act, height, || self.ration.take(now.monotonic, per_second));
+        self.effects.extend(told.map(|act| to_peers(None, act)));
     }
 
     /// After a turn: what had to wait, and what the others may have lost.
-    pub(crate) fn relay_overdue(&mut self, height: Height) {
-        self.ration = self.ration_of_turn();
-        for submission in self.ledger.mempool.overdue(height, &mut self.ration) {
-            let frame = PeerMessage::Submission(Box::new(submission)).encode();
-            self.effects.push_back(Effect::ToPeer { to: None, frame });
-        }
+    pub(crate) fn relay_overdue(&mut self, now: Now, height: Height) {
+        let per_second = self.relayed_per_second();
+        let may = || self.ration.take(now.monotonic, per_second);
+        let overdue = self.ledger.mempool.overdue(height, may);
+        self.effects.extend(overdue.into_iter().map(|act| to_peers(None, act)));
     }
 
-    fn ration_of_turn(&self) -> Ration {
-        let agreement = &self.config.agreement;
-        let votes = self.agreement.is_member(&agreement.signer.public());
-        let per_second = if votes { RELAYED_PER_SECOND } else { FOLLOWER_RELAYED_PER_SECOND };
-        Ration::of_turn(agreement.turn_length, per_second)
+    /// What a server that comes up may have missed, and its clients never say again. Acts that servers
+    /// exchanged among themselves it gets from each of them, and need not hear from followers.
+    pub(crate) fn hand_over(&mut self, now: Now, peer: PublicKey) {
+        let per_second = self.relayed_per_second();
+        let own = self.config.agreement.signer.public();
+        let acts = self.ledger.mempool.hand_over(own, self.agreement.is_member(&own));
+        self.ration.spend(now.monotonic, per_second, u32::try_from(acts.len()).unwrap_or(u32::MAX));
+        self.effects.extend(acts.into_iter().map(|act| to_peers(Some(peer), act)));
+    }
+
+    fn relayed_per_second(&self) -> u32 {
+        let own = self.config.agreement.signer.public();
+        match self.agreement.is_member(&own) {
+            true => RELAYED_PER_SECOND,
+            false => FOLLOWER_RELAYED_PER_SECOND,
+        }
     }
 
     /// The receipt once more, and the outcome if that is known, or once it is.
@@ -193,11 +204,14 @@ impl Replica {
         };
         self.own_seq = self.own_seq.plus(1);
         let submission = Submission { act: envelope.sign(signer), blobs: Vec::new() };
-        let frame = PeerMessage::Submission(Box::new(submission.clone())).encode();
-        let taken = self.admit(submission, Origin::Server).is_ok();
+        let taken = self.admit(submission.clone(), Origin::Server).is_ok();
         if taken {
-            self.effects.push_back(Effect::ToPeer { to: None, frame });
+            self.effects.push_back(to_peers(None, submission));
         }
         taken
     }
+}
+
+fn to_peers(to: Option<PublicKey>, act: Submission) -> Effect {
+    Effect::ToPeer { to, frame: PeerMessage::Submission(Box::new(act)).encode() }
 }

@@ -88,6 +88,10 @@ pub struct Mempool {
     bytes: usize,
     /// The author that the next turn begins with, so that none is always last.
     next_author: PublicKey,
+    /// The same of those whose acts wait to be handed on.
+    next_told: PublicKey,
+    /// Acts of which the other servers were not told yet.
+    untold: usize,
 }
 
 /// An act that left the pool without being decided.
@@ -167,6 +171,7 @@ impl Mempool {
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
         let handed_on = (origin == Origin::Server).then_some(gate.height);
+        self.untold += usize::from(handed_on.is_none());
         self.pending.insert(id, Pending { submission, bytes, origin, standing, handed_on, bucket });
         Ok(id)
     }
@@ -301,6 +306,7 @@ impl Mempool {
     fn remove(&mut self, id: &ActId) -> Option<Origin> {
         let pending = self.pending.remove(id)?;
         self.bytes -= pending.bytes;
+        self.untold -= usize::from(pending.handed_on.is_none());
         let envelope = &pending.submission.act.envelope;
         if let Some(lanes) = self.authors.get_mut(&envelope.author) {
             lanes.remove(&(envelope.lane, envelope.seq));

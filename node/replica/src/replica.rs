@@ -109,7 +109,7 @@ pub struct Replica {
     pub(crate) held: VecDeque<(Duration, Asker, Question)>,
     pub(crate) next_load: u64,
     pub(crate) peers: BTreeSet<PublicKey>,
-    /// How many acts may be handed on to them before the next turn.
+    /// When the next act may be handed on to them.
     pub(crate) ration: Ration,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
     pub(crate) register: Register,
@@ -169,7 +169,7 @@ impl Replica {
                 self.sessions.disconnected(client);
                 self.views.forget(client);
             }
-            Input::ClientFrame { client, frame } => self.client_frame(client, &frame),
+            Input::ClientFrame { client, frame } => self.client_frame(now, client, &frame),
             Input::Announce(announcement) => self.announce(now, announcement),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
             Input::AskPeer { to, id, question } => {
@@ -286,11 +286,15 @@ impl Replica {
         self.agreement.handle(now, &mut self.ledger, input);
     }
 
-    /// Turns what the parts want into effects, until none of them wants anything.
-    pub(crate) fn settle(&mut self, now: Now) {
+    fn settle_agreement(&mut self, now: Now) {
         while let Some(effect) = self.agreement.poll() {
             self.agreement_effect(now, effect);
         }
+    }
+
+    /// Turns what the parts want into effects, until none of them wants anything.
+    pub(crate) fn settle(&mut self, now: Now) {
+        self.settle_agreement(now);
         self.fill(now);
         self.look_at_held(now);
         // Questions first: on a server that lags, the next turn is there already.
@@ -479,7 +483,9 @@ impl Replica {
         let applied =
             consensus::Applied { height, root: result.root, validators: result.validators.clone() };
         self.agree(now, consensus::Input::Applied(applied));
-        self.relay_overdue(height);
+        // Votes first: acts may be many.
+        self.settle_agreement(now);
+        self.relay_overdue(now, height);
         self.snapshot(height);
         if let Some(status) = self.status(now) {
             self.effects.push_back(Effect::Status(Box::new(status)));
@@ -524,18 +530,12 @@ impl Replica {
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
         self.provider_up(now, peer);
-        // Before the acts, which may be a thousand, lest votes wait for these.
         self.agree(now, consensus::Input::PeerUp(peer));
-        // What it missed while it was away may never be sent again by its clients. Acts that servers
-        // exchanged among themselves it gets from each of them, and need not hear from followers.
-        let own = self.config.agreement.signer.public();
-        let votes = self.agreement.is_member(&own);
-        let submissions = self.ledger.mempool.hand_over(own, votes).into_iter();
-        let submissions = submissions.map(|act| PeerMessage::Submission(Box::new(act)));
-        let entrances =
-            self.entrances.known().map(|known| PeerMessage::Entrance(Box::new(known.clone())));
-        for message in submissions.chain(entrances) {
-            let frame = message.encode();
+        // Votes first: acts may be a thousand.
+        self.settle_agreement(now);
+        self.hand_over(now, peer);
+        for known in self.entrances.known() {
+            let frame = PeerMessage::Entrance(Box::new(known.clone())).encode();
             self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
         }
     }
@@ -575,11 +575,11 @@ impl Replica {
         }
     }
 
-    fn client_frame(&mut self, client: ClientId, frame: &[u8]) {
+    fn client_frame(&mut self, now: Now, client: ClientId, frame: &[u8]) {
         let scheme = Arc::clone(&self.config.agreement.scheme);
         match self.sessions.frame(client, frame, self.height, &*scheme) {
             None => {}
-            Some(Demand::Submit(submission)) => self.submit(client, *submission),
+            Some(Demand::Submit(submission)) => self.submit(now, client, *submission),
             Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),
             Some(Demand::View(watching)) => self.watch(client, watching.as_deref()),
             Some(Demand::Seen(number)) => {

@@ -419,6 +419,9 @@ impl Replica {
         let base = Base { voice, links: self.links_to(&base), ..base };
         self.sessions.end_all();
         self.rescue.over = true;
+        // What waits for the log is never told any more, but for goodbyes.
+        let goodbyes = |effect: &Effect| matches!(effect, Effect::CloseClient { .. });
+        self.effects.extend(self.told.free().into_iter().filter(goodbyes));
         let replacement = Replacement { need, from: self.height, base, world, note };
         self.effects.push_back(Effect::Replace(Box::new(replacement)));
     }

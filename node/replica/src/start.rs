@@ -14,18 +14,9 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions,
-    archive::Archive,
-    backfill::Backfill,
-    controls::Controls,
-    ledger::Ledger,
-    mempool::{FOLLOWER_RELAYED_PER_SECOND, Ration},
-    mending::Mending,
-    offers::Offers,
-    outbox::Outbox,
-    rescue::Rescue,
-    standing::Register,
-    views::Views,
+    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Ration, mending::Mending,
+    offers::Offers, outbox::Outbox, rescue::Rescue, standing::Register, views::Views,
 };
 
 /// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
@@ -297,7 +288,6 @@ impl Replica {
         // From the start there is a state to begin with: a restart has lost the ones before.
         let mut offers = Offers::default();
         offers.keep(world.height(), world.root(), world.snapshot());
-        let ration = Ration::of_turn(config.agreement.turn_length, FOLLOWER_RELAYED_PER_SECOND);
         let mut replica = Self {
             config,
             agreement,
@@ -319,7 +309,7 @@ impl Replica {
             held: VecDeque::new(),
             next_load: 0,
             peers: BTreeSet::new(),
-            ration,
+            ration: Ration::default(),
             contacts: BTreeMap::new(),
             register,
             entrances,

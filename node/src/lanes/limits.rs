@@ -12,7 +12,7 @@ const _: () = assert!(FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
 /// 32 MiB a second. Acts with wrong signatures, some 45 us each, take so at most 0.37 of a core from
 /// the one who looks. Whoever keeps the rules stays below: votes and parts are some dozens a turn.
 const FRAMES_PER_SECOND: u32 = 8_192;
-const _: () = assert!(FRAMES_PER_SECOND as u64 >= 2 * RELAYED_PER_SECOND);
+const _: () = assert!(FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
 
 /// The bounds of one session.
 #[derive(Debug, Clone, Copy)]

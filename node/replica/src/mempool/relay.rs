@@ -1,7 +1,9 @@
 //! Handing acts on to the other servers: in the order of their lanes, and no faster than these read.
 
+use std::time::Duration;
+
 use metatopia_protocol::Submission;
-use metatopia_types::{ActId, Height, PublicKey, Seq};
+use metatopia_types::{ActId, Height, PublicKey};
 
 use super::{Mempool, Origin, Pending};
 use crate::GUEST_FRAMES_PER_SECOND;
@@ -9,16 +11,16 @@ use crate::GUEST_FRAMES_PER_SECOND;
 /// Acts that a server hands on in a second. What its clients say beyond waits for the next turns, or
 /// until the server proposes it itself: a quarter of all turns of four servers hold 5,120 acts a
 /// second. Lanes read twice as many frames of a peer.
-pub const RELAYED_PER_SECOND: u64 = 4_096;
+pub const RELAYED_PER_SECOND: u32 = 4_096;
 
 /// The same of a follower: four fifths of what servers hear of one ([`GUEST_FRAMES_PER_SECOND`]); its
 /// questions need some as well.
-pub const FOLLOWER_RELAYED_PER_SECOND: u64 = 1_024;
-const _: () = assert!(FOLLOWER_RELAYED_PER_SECOND < GUEST_FRAMES_PER_SECOND as u64);
+pub const FOLLOWER_RELAYED_PER_SECOND: u32 = 1_024;
+const _: () = assert!(FOLLOWER_RELAYED_PER_SECOND < GUEST_FRAMES_PER_SECOND);
 
 /// Acts that are handed over at once to a server that comes up: with their blobs at most 1.5 MiB, a
 /// fifth of what may wait to be sent to it. A full pool would end the new connection, and the next.
-pub const HANDED_OVER_MAX: u64 = 1_024;
+pub const HANDED_OVER_MAX: usize = 1_024;
 
 /// An act of a client that waits for so many turns, a second of them, is handed on to the other
 /// servers once more: one of them may have had no room for it, or have lost it.
@@ -27,112 +29,162 @@ pub const AGAIN_TURNS: u64 = 20;
 /// Acts that are handed on once more after one turn, lest a full pool repeats all it has.
 pub const HANDED_AGAIN_MAX: usize = 16;
 
-/// How many acts may still be handed on before the next turn.
-#[derive(Debug)]
-pub struct Ration(u64);
+/// So far may a server be ahead of its rate: a quarter of a second, in which a thousand acts may come
+/// at once.
+const AHEAD: Duration = Duration::from_millis(250);
+
+/// When the next act may be handed on. Counted by the clock and not by turns: who catches up applies
+/// hundreds of them in a second.
+#[derive(Debug, Default)]
+pub struct Ration {
+    due: Duration,
+}
 
 impl Ration {
-    /// That of a turn of so many milliseconds. None is saved up over turns: what counts is the pace
-    /// at which the others read.
-    #[must_use]
-    pub const fn of_turn(turn_length: u64, per_second: u64) -> Self {
-        let acts = per_second.saturating_mul(turn_length) / 1_000;
-        Self(if acts == 0 { 1 } else { acts })
+    /// May an act be handed on now, at so many a second?
+    // The generic cell rate algorithm (ITU-T I.371).
+    pub(crate) fn take(&mut self, now: Duration, per_second: u32) -> bool {
+        let due = self.due.max(now) + Duration::from_secs(1) / per_second;
+        let may = due <= now + AHEAD;
+        if may {
+            self.due = due;
+        }
+        may
     }
 
-    const fn take(&mut self) -> bool {
-        let is_left = self.0 > 0;
-        self.0 = self.0.saturating_sub(1);
-        is_left
+    /// So many were handed over at once, whatever the rate.
+    pub(crate) fn spend(&mut self, now: Duration, per_second: u32, acts: u32) {
+        self.due = self.due.max(now) + Duration::from_secs(1) / per_second * acts;
     }
 }
 
 impl Mempool {
-    /// An act of a client that just came, for the other servers. Nothing if it has to wait: the
-    /// ration is used up, or an act of its lane waits that it would shut out.
+    /// An act of a client that just came, for the other servers. Nothing if it has to wait for
+    /// [`overdue`](Self::overdue): the ration is used up, or other acts wait, of which it would get
+    /// ahead. A later act of a lane that is proposed first shuts out the earlier ones.
     pub fn hand_on(
         &mut self,
         act: &ActId,
         height: Height,
-        ration: &mut Ration,
+        mut may: impl FnMut() -> bool,
     ) -> Option<Submission> {
-        let envelope = &self.pending.get(act)?.submission.act.envelope;
-        let (lane, seq) = (envelope.lane, envelope.seq);
-        let mut before = self.authors.get(&envelope.author)?.range((lane, Seq(0))..(lane, seq));
-        if before.any(|(_, id)| self.pending.get(id).is_some_and(Pending::is_untold)) {
-            return None;
-        }
-        let pending = self.pending.get_mut(act)?;
-        ration.take().then(|| pending.tell(height))
+        let pending = self.pending.get(act)?;
+        let others = self.untold - usize::from(pending.handed_on.is_none());
+        let told = (others == 0 && may()).then_some(height);
+        self.tell(act, told);
+        told.and_then(|_| Some(self.pending.get(act)?.submission.clone()))
     }
 
-    /// Acts of clients for the other servers, those of a lane in their order: all that had to wait, as
-    /// far as the ration goes, and at most [`HANDED_AGAIN_MAX`] that have waited for [`AGAIN_TURNS`]
-    /// since the others were told of them.
-    pub fn overdue(&mut self, height: Height, ration: &mut Ration) -> Vec<Submission> {
-        let Self { authors, pending, next_author, .. } = self;
-        let rotation = authors.range(*next_author..).chain(authors.range(..*next_author));
-        let (mut overdue, mut again) = (Vec::new(), 0);
-        for id in rotation.flat_map(|(_, lanes)| lanes.values()) {
-            let clients = pending.get_mut(id).filter(|p| matches!(p.origin, Origin::Client(_)));
-            let Some(pending) = clients else {
-                continue;
-            };
-            let is_due = match pending.handed_on {
-                None => ration.take(),
-                Some(told) if told.0.saturating_add(AGAIN_TURNS) <= height.0 => {
-                    again += 1;
-                    again <= HANDED_AGAIN_MAX
+    /// Acts of clients for the other servers: all that had to wait, as far as the ration goes, and at
+    /// most [`HANDED_AGAIN_MAX`] that have waited for [`AGAIN_TURNS`] since the others were told of
+    /// them. One of each author in turn, those of an author in the order of their lanes; the next time
+    /// begins with the author at which the ration was used up.
+    pub fn overdue(&mut self, height: Height, mut may: impl FnMut() -> bool) -> Vec<Submission> {
+        let mut again = 0;
+        let mut queues: Vec<(PublicKey, Vec<ActId>)> = Vec::new();
+        let rotation = self.authors.range(self.next_told..);
+        for (author, lanes) in rotation.chain(self.authors.range(..self.next_told)) {
+            let due = lanes.values().rev().filter(|id| match self.pending.get(*id) {
+                Some(Pending { origin: Origin::Server, .. }) | None => false,
+                Some(Pending { handed_on: None, .. }) => true,
+                Some(Pending { handed_on: Some(told), .. }) => {
+                    told.0.saturating_add(AGAIN_TURNS) <= height.0
                 }
-                Some(_) => false,
-            };
-            if is_due {
-                overdue.push(pending.tell(height));
+            });
+            let due: Vec<ActId> = due.copied().collect();
+            if !due.is_empty() {
+                queues.push((*author, due));
             }
         }
-        overdue
+        let mut overdue = Vec::new();
+        'used_up: while !queues.is_empty() {
+            for (author, queue) in &mut queues {
+                let Some(pending) = queue.last().and_then(|id| self.pending.get(id)) else {
+                    continue;
+                };
+                if pending.handed_on.is_some() {
+                    again += 1;
+                }
+                if pending.handed_on.is_some() && again > HANDED_AGAIN_MAX {
+                    queue.clear();
+                } else if may() {
+                    overdue.extend(queue.pop());
+                } else {
+                    self.next_told = *author;
+                    break 'used_up;
+                }
+            }
+            queues.retain(|(_, queue)| !queue.is_empty());
+        }
+        for act in &overdue {
+            self.tell(act, Some(height));
+        }
+        let submission = |act: &ActId| Some(self.pending.get(act)?.submission.clone());
+        overdue.iter().filter_map(submission).collect()
     }
 
     /// What a server that comes up is told of: the acts of `own`, this server, and then those of
-    /// clients, and of other servers if `all`; those of a lane in their order, because a later one
-    /// that is proposed first shuts out the earlier ones. Acts of clients beyond
+    /// clients, and of other servers if `all`; those of a lane in their order. Acts of clients beyond
     /// [`HANDED_OVER_MAX`] become [`overdue`](Self::overdue).
     pub fn hand_over(&mut self, own: PublicKey, all: bool) -> Vec<Submission> {
-        let Self { authors, pending, .. } = self;
-        let first = authors.get_key_value(&own);
-        let others = authors.iter().filter(|(author, _)| **author != own);
-        let mut ration = Ration(HANDED_OVER_MAX);
-        let mut submissions = Vec::new();
-        for (author, id) in first
-            .into_iter()
-            .chain(others)
-            .flat_map(|(author, lanes)| lanes.values().map(move |id| (author, id)))
-        {
-            let Some(pending) = pending.get_mut(id) else {
+        let first = self.authors.get_key_value(&own);
+        let others = self.authors.iter().filter(|(author, _)| **author != own);
+        let acts = first.into_iter().chain(others).flat_map(|(_, lanes)| lanes.values().copied());
+        let (mut submissions, mut left) = (Vec::new(), Vec::new());
+        for act in acts {
+            let Some(Pending { submission, origin, .. }) = self.pending.get(&act) else {
                 continue;
             };
-            let is_clients = matches!(pending.origin, Origin::Client(_));
-            if !(all || is_clients || *author == own) {
+            let is_clients = matches!(origin, Origin::Client(_));
+            if !(all || is_clients || submission.act.envelope.author == own) {
                 continue;
             }
-            if ration.take() {
-                submissions.push(pending.submission.clone());
+            if submissions.len() < HANDED_OVER_MAX {
+                submissions.push(submission.clone());
             } else if is_clients {
-                pending.handed_on = None;
+                left.push(act);
             }
         }
+        left.iter().for_each(|act| self.tell(act, None));
         submissions
+    }
+
+    /// Notes when the other servers were told of an act last, or that they are to be.
+    fn tell(&mut self, act: &ActId, told: Option<Height>) {
+        if let Some(pending) = self.pending.get_mut(act) {
+            self.untold -= usize::from(pending.handed_on.is_none());
+            self.untold += usize::from(told.is_none());
+            pending.handed_on = told;
+        }
     }
 }
 
-impl Pending {
-    /// Does it wait to be handed on?
-    const fn is_untold(&self) -> bool {
-        self.handed_on.is_none()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was counted by turns, of which who catches up applies hundreds in a second.
+    #[test]
+    fn no_more_are_handed_on_in_a_second_than_may_be_however_often_it_is_tried() {
+        for per_second in [RELAYED_PER_SECOND, FOLLOWER_RELAYED_PER_SECOND] {
+            let mut ration = Ration::default();
+            let mut handed_on = 0;
+            for ms in 0..10_000 {
+                while ration.take(Duration::from_millis(ms), per_second) {
+                    handed_on += 1;
+                }
+            }
+            let most = 10 * per_second + per_second / 4;
+            assert!(handed_on <= most && handed_on + 8 > most, "{handed_on} of {most}");
+        }
     }
 
-    fn tell(&mut self, height: Height) -> Submission {
-        self.handed_on = Some(height);
-        self.submission.clone()
+    #[test]
+    fn what_was_handed_over_counts() {
+        let (mut ration, second) = (Ration::default(), Duration::from_secs(1));
+        ration.spend(Duration::ZERO, FOLLOWER_RELAYED_PER_SECOND, HANDED_OVER_MAX as u32);
+
+        assert!(!ration.take(second / 2, FOLLOWER_RELAYED_PER_SECOND));
+        assert!(ration.take(second, FOLLOWER_RELAYED_PER_SECOND));
     }
 }
