@@ -2,6 +2,7 @@
 
 mod acts;
 mod links;
+mod presence;
 mod servers;
 mod views;
 
@@ -21,7 +22,7 @@ use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
 };
 
-use self::acts::Pending;
+use self::{acts::Pending, presence::Presence};
 pub use self::{
     acts::{PENDING_MAX, SubmitError},
     links::UNCHECKED_MAX,
@@ -133,8 +134,7 @@ pub struct Session {
     /// What was shown, and its proof, that wait for set changes to be followed.
     unchecked: Vec<(Shown, Box<ViewProof>)>,
     watching: Option<Watching>,
-    /// The latest login, unless it was refused.
-    login: Option<ActId>,
+    presence: Presence,
     sight: Sight,
     proven: Option<Box<Proven>>,
     /// It was said already that proofs are late.
@@ -175,7 +175,7 @@ impl Session {
             unproven: Vec::new(),
             unchecked: Vec::new(),
             watching: None,
-            login: None,
+            presence: Presence::default(),
             sight: Sight::of(key.public()),
             key,
             proven: None,

@@ -68,7 +68,7 @@ impl Session {
         let act = envelope.sign(&*self.key);
         let id = act.id();
         if matches!(act.envelope.act, Act::Login { .. }) {
-            self.login = Some(id);
+            self.presence.comes(id);
         }
         let submission = Submission { act, blobs };
         let mut sends = 0;
@@ -105,7 +105,7 @@ impl Session {
                 self.certain = self.certain.max(height);
                 self.height = self.height.max(height);
                 if let Some(pending) = self.forget(&act) {
-                    self.decided(act, &pending.submission.act.envelope.act);
+                    self.decided(act, &pending.submission.act.envelope);
                 }
                 self.event(Event::Receipted { act, height, index });
             }
@@ -120,32 +120,30 @@ impl Session {
             return;
         };
         let act = found.act.id();
-        if self.login == Some(act) && self.light.receipt(&found.act, &found.receipt).is_ok() {
-            self.decided(act, &found.act.envelope.act);
+        if self.presence.is_latest_login(act)
+            && self.light.receipt(&found.act, &found.receipt).is_ok()
+        {
+            self.decided(act, &found.act.envelope);
             if let Some(outcome) = found.outcome {
                 self.ruled(act, outcome);
             }
         }
     }
 
-    /// An act of ours is in a decided turn, for certain: from a login to the next leave there is an
-    /// avatar. That it has left of itself, because nothing was heard of us, only the node says; until
-    /// the next login nothing is proved then, for a liar would say the same.
-    fn decided(&mut self, id: ActId, act: &Act) {
-        match act {
-            Act::Login { .. } if self.login == Some(id) => self.sight.set_present(true),
-            Act::Leave => self.sight.set_present(false),
-            _ => {}
+    /// An act of ours is in a decided turn, for certain.
+    fn decided(&mut self, id: ActId, envelope: &Envelope) {
+        match envelope.act {
+            Act::Login { .. } => self.presence.came(id, envelope.seq),
+            Act::Leave => self.presence.left(envelope.seq),
+            _ => return,
         }
+        self.sight.set_present(self.presence.is_present());
     }
 
-    /// The node says what became of an act. That a login was refused is believed: whoever logs in waits
-    /// to hear so, and knows then that there is no avatar.
+    /// The node says what became of an act.
     pub(super) fn ruled(&mut self, act: ActId, outcome: Outcome) {
-        if self.login == Some(act) && !outcome.is_done() {
-            self.login = None;
-            self.sight.set_present(false);
-        }
+        self.presence.ruled(act, outcome);
+        self.sight.set_present(self.presence.is_present());
     }
 
     pub(super) fn refused(&mut self, act: ActId, why: SubmitRefusal) {

@@ -45,6 +45,20 @@ impl Visit {
         }
     }
 
+    /// Submits an act, and the server decides it, but says nothing yet. Gives the receipt.
+    fn decide(&mut self, act: Act) -> (ActId, ServerMessage) {
+        let act = self.talk.submit(act);
+        let (id, receipt) = (act.id(), self.stand.decide(vec![act]).expect("of an act"));
+        (id, ServerMessage::Receipt { act: id, receipt: Box::new(receipt) })
+    }
+
+    /// The server says what became of an act.
+    fn rule(&mut self, act: ActId, outcome: Outcome) {
+        let height = self.stand.height();
+        self.talk.tell(&ServerMessage::Outcome { act, height, outcome });
+        self.talk.drain();
+    }
+
     /// Shows everything but an avatar; is that proved?
     fn is_proved_without_avatar(&mut self) -> bool {
         let of = self.see(|view| view.me = None);
@@ -91,20 +105,65 @@ fn who_has_left_needs_no_avatar_any_more() {
 /// A liar could say of any act that its author is not logged in.
 #[test]
 fn only_of_the_login_itself_is_the_servers_word_taken_that_it_was_refused() {
-    for (of_login, why) in [(true, Refusal::Full), (false, Refusal::NotLoggedIn)] {
+    let words = [(true, Refusal::Full), (false, Refusal::NotLoggedIn)];
+    for ((of_login, why), is_first) in words.into_iter().flat_map(|w| [(w, true), (w, false)]) {
         let mut visit = Visit::new();
-        let act = visit.talk.submit(login());
-        let (id, receipt) = (act.id(), visit.stand.decide(vec![act]).expect("of the login"));
+        let (id, receipt) = visit.decide(login());
         let other = visit.talk.submit(Act::Heartbeat).id();
-        let (act, height) = (if of_login { id } else { other }, visit.stand.height());
-        let outcome = ServerMessage::Outcome { act, height, outcome: Outcome::Refused(why) };
-        let receipt = ServerMessage::Receipt { act: id, receipt: Box::new(receipt) };
-        // They may come in either order.
-        for told in [&outcome, &receipt, &outcome] {
-            visit.talk.tell(told);
+        let act = if of_login { id } else { other };
+        if !is_first {
+            visit.talk.tell(&receipt);
         }
-        visit.talk.drain();
-        assert_eq!(visit.is_proved_without_avatar(), of_login, "{why}");
+        visit.rule(act, Outcome::Refused(why));
+        if is_first {
+            visit.talk.tell(&receipt);
+            visit.talk.drain();
+        }
+        assert_eq!(visit.is_proved_without_avatar(), of_login, "{why}, said first: {is_first}");
+    }
+}
+
+/// Who logged in waits for the first word on it, and for none after that.
+#[test]
+fn of_a_login_that_was_done_nobody_says_later_that_it_was_refused() {
+    let mut visit = Visit::new();
+    let (id, receipt) = visit.decide(login());
+    visit.talk.tell(&receipt);
+    visit.rule(id, Outcome::Ok);
+    visit.rule(id, Outcome::Refused(Refusal::Full));
+    assert!(!visit.is_proved_without_avatar());
+}
+
+/// Clients log in anew by themselves when a server says that their avatar has left.
+#[test]
+fn a_refused_return_leaves_the_avatar_where_it_is() {
+    let mut visit = Visit::new();
+    visit.talk.enter(&mut visit.stand);
+    let (id, receipt) = visit.decide(login());
+    visit.talk.tell(&receipt);
+    visit.rule(id, Outcome::Refused(Refusal::Full));
+    assert!(!visit.is_proved_without_avatar());
+    visit.talk.act(&mut visit.stand, Act::Leave);
+    assert!(visit.is_proved_without_avatar());
+}
+
+#[test]
+fn the_last_of_leave_and_login_counts_in_whatever_order_their_receipts_come() {
+    for acts in [[Act::Leave, login()], [login(), Act::Leave]] {
+        for backwards in [false, true] {
+            let mut visit = Visit::new();
+            visit.talk.enter(&mut visit.stand);
+            let mut receipts = acts.clone().map(|act| visit.decide(act).1);
+            if backwards {
+                receipts.reverse();
+            }
+            for receipt in &receipts {
+                visit.talk.tell(receipt);
+            }
+            visit.talk.drain();
+            let has_left = acts[1] == Act::Leave;
+            assert_eq!(visit.is_proved_without_avatar(), has_left, "{acts:?}, {backwards}");
+        }
     }
 }
 
