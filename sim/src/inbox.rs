@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::Event;
+use metatopia_scripting::{Event, EventKind};
 use metatopia_types::{Digest, PublicKey, ScriptId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,12 @@ impl Inbox {
         self.waiting.iter().map(|(delivery, _)| delivery)
     }
 
+    /// The bytes of each event of a timer that waits.
+    pub(crate) fn timer_bytes(&self) -> impl Iterator<Item = usize> {
+        let timers = self.waiting.iter().filter(|(it, _)| it.event.kind() == EventKind::Timer);
+        timers.map(|(_, bytes)| added(*bytes))
+    }
+
     /// Adds an event, if there is room: for this sender, in this inbox, and in the world.
     pub(crate) fn push(&mut self, delivery: Delivery, room: &mut Room) -> Result<(), InboxFull> {
         let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
@@ -93,8 +99,7 @@ impl Inbox {
         if self.waiting.len() >= INBOX_EVENTS_MAX || all_bytes > INBOX_BYTES_MAX {
             return Err(InboxFull::Inbox);
         }
-        // Its length is written down with it.
-        if !room.take(wire::length(&bytes).saturating_add(bytes as usize)) {
+        if !room.take(added(bytes)) {
             return Err(InboxFull::World);
         }
         self.waiting.push((delivery, bytes));
@@ -108,6 +113,11 @@ impl Inbox {
         let place = |delivery: &Delivery| (delivery.raised, delivery.index);
         canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place)
     }
+}
+
+/// What an event of so many bytes adds to an inbox: its length is written down with it.
+fn added(bytes: u32) -> usize {
+    wire::length(&bytes).saturating_add(bytes as usize)
 }
 
 /// The key by which the groups of a receiver are sorted:

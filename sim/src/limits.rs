@@ -3,6 +3,7 @@
 //! [`metatopia_scripting::limits`].
 
 use metatopia_math::Fx;
+use metatopia_scripting::limits::TOPIC_BYTES_MAX;
 
 /// Lanes remembered at once. 64 Ki windows of about 90 B are 6 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;
@@ -102,6 +103,10 @@ pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 /// Bytes that one deed of a builder can add to a state: a thing of 700, eight scripts of 250 each that
 /// are told that they begin, and what takes it back, 400.
 pub const DEED_BYTES_MAX: usize = 4 * 1_024;
+
+/// Bytes for which a timer takes room when it is set, whatever its name: it has eleven beside that,
+/// and its event nineteen while it waits.
+pub const TIMER_BYTES_MAX: usize = TOPIC_BYTES_MAX + 19;
 
 /// Bytes of a genesis text: a licence, a kind of object.
 pub const TEXT_BYTES_MAX: usize = 256;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Pose, limits::IMPULSE_MAX};
 use metatopia_scripting::{Effect, ErrorKind, Event, EventKind, Own, Report};
-use metatopia_types::{ObjectId, ScriptId, Tick, wire};
+use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND, wire};
 
 use crate::{
     chat::{ChatLine, NEARBY},
     inbox::{Delivery, Sender},
-    limits::TIMERS_MAX,
+    limits::{TIMER_BYTES_MAX, TIMERS_MAX},
     programs::Programs,
     run::{Run, rank},
     state::State,
@@ -47,7 +47,7 @@ pub(crate) fn merge(state: &mut State, programs: &Programs, runs: &mut [Run]) ->
                     kicks.y = kicks.y.saturating_add(i128::from(impulse.y.to_bits()));
                 }
                 Effect::Timer { name, ticks } => {
-                    set_timer(state, run.script, name, tick.plus(ticks));
+                    set_timer(state, run, name, tick.plus(ticks));
                 }
                 Effect::Cancel { name } => cancel_timer(state, run.script, &name),
             }
@@ -77,17 +77,35 @@ fn settle(state: &mut State, run: &mut Run, tick: Tick) {
     let Some(script) = state.scripts.get_mut(&run.script) else {
         return;
     };
+    let mut lacks = false;
     if let Some(changed) = run.state.take() {
         let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
         if state.room.take(growth) {
             script.state = changed;
         } else {
             run.fail(no_room());
+            lacks = true;
         }
     }
     if let Some((kind, _)) = run.failures.last() {
         script.failures = script.failures.saturating_add(run.failures.len() as u64);
         script.last_failure = Some((tick, *kind));
+    }
+    if lacks {
+        wind_again(state, run, tick);
+    }
+}
+
+/// The timers of a script that had no room run out once more, or a full world would stop it for good.
+/// In a second: it is to leave some of its owner's gas to others.
+fn wind_again(state: &mut State, run: &Run, tick: Tick) {
+    let at = tick.plus(TICKS_PER_SECOND);
+    for name in run.timers() {
+        // One that was set again while its event waited is as good.
+        let set = state.scripts.get(&run.script).is_some_and(|it| it.timers.contains_key(name));
+        if !set {
+            set_timer(state, run, name.clone(), at);
+        }
     }
 }
 
@@ -179,20 +197,22 @@ fn send(state: &mut State, programs: &Programs, to: ObjectId, delivery: &Deliver
     }
 }
 
-fn set_timer(state: &mut State, script: ScriptId, name: String, at: Tick) {
-    let Some(found) = state.scripts.get_mut(&script) else {
+/// A timer that is set already, or whose event was handled in this tick, has its room.
+fn set_timer(state: &mut State, run: &Run, name: String, at: Tick) {
+    let Some(found) = state.scripts.get_mut(&run.script) else {
         return;
     };
-    let before = found.timers.get_key_value(&name).map(|timer| wire::length(&timer));
-    let growth = wire::length(&(&name, at)).saturating_sub(before.unwrap_or(0));
-    let full = found.timers.len() >= TIMERS_MAX && before.is_none();
-    if full || !state.room.take(growth) {
+    let set = found.timers.contains_key(&name);
+    let full = found.timers.len() >= TIMERS_MAX && !set;
+    let takes =
+        if set || run.timers().any(|ran_out| *ran_out == name) { 0 } else { TIMER_BYTES_MAX };
+    if full || !state.room.take(takes) {
         found.dropped = found.dropped.saturating_add(1);
         return;
     }
     let mut timers = found.timers.clone();
     timers.insert(name, at);
-    state.set_timers(script, timers);
+    state.set_timers(run.script, timers);
 }
 
 fn cancel_timer(state: &mut State, script: ScriptId, name: &str) {

@@ -7,7 +7,16 @@
 //! before the turn is over. What has a bound of its own has its place beside it, up to
 //! [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 //!
+//! A timer takes room once, for as much as it can come to: [`TIMER_BYTES_MAX`]. It keeps that until a
+//! script has handled its event and has not set it again, so a world that is full stops none. What a
+//! timer or its event is shorter than that, others do not find: state and [`promised`] bytes together
+//! stay within the bound.
+//!
 //! [`WORLD_BYTES_MAX`]: crate::limits::WORLD_BYTES_MAX
+
+use metatopia_types::wire;
+
+use crate::{limits::TIMER_BYTES_MAX, state::State};
 
 /// Bytes by which the state may still grow in this turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +44,15 @@ impl Room {
         }
         fits
     }
+}
+
+/// Bytes that timers, and events of timers that wait, took room for and do not have.
+pub(crate) fn promised(state: &State) -> u64 {
+    let alarms = state.alarms.iter().filter_map(|(_, id)| state.scripts.get(id));
+    let timers = alarms.flat_map(|script| script.timers.iter().map(|timer| wire::length(&timer)));
+    let waiting = state.waiting.iter().filter_map(|id| state.scripts.get(id));
+    let events = waiting.flat_map(|script| script.inbox.timer_bytes());
+    timers.chain(events).map(|bytes| TIMER_BYTES_MAX.saturating_sub(bytes) as u64).sum()
 }
 
 #[cfg(test)]

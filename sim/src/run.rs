@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_scripting::{
-    Call, Effect, ErrorKind, Handler, Own, Part, Report, ScriptError, View,
+    Call, Effect, ErrorKind, Event, Handler, Own, Part, Report, ScriptError, View,
     limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
@@ -40,8 +40,17 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// It has changed nothing, as a call that fails. What it sent would be sent again, if what it
-    /// remembers does not say that it was.
+    /// The timers whose events it handled.
+    pub(crate) fn timers(&self) -> impl Iterator<Item = &String> {
+        self.handled.iter().filter_map(|delivery| match &delivery.event {
+            Event::Timer { name } => Some(name),
+            _ => None,
+        })
+    }
+
+    /// It has changed nothing, as a call that fails; but here that is all calls of this tick, also
+    /// those that were well and remember nothing, for what is remembered at the end is that of all.
+    /// What they sent would be sent again, if what the script remembers does not say that it was.
     pub(crate) fn fail(&mut self, why: (ErrorKind, Box<Report>)) {
         (self.state, self.own) = (None, Own::default());
         self.effects.clear();

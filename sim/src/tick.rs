@@ -118,7 +118,9 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
     }
     for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
         if programs.listening(EventKind::Timer, &[script]).next().is_some() {
-            put(state, script, Sender::Core, index, Event::Timer { name });
+            // The timer took room for its event as well: one that is lost would stop its script.
+            let (sender, event) = (Sender::Core, Event::Timer { name });
+            state.deliver_anyway(script, Delivery { sender, raised: now, index, event });
         }
     }
     let dt = Fx::from_ratio(1, TICKS_PER_SECOND as i64);

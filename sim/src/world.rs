@@ -23,7 +23,7 @@ use crate::{
     leaves::Leaves,
     limits::WORLD_BYTES_MAX,
     programs::Programs,
-    room::Room,
+    room::{Room, promised},
     state::State,
     tick::{Ticked, tick},
     watch::{Probe, Stage, Watch},
@@ -148,9 +148,9 @@ impl World {
         self.bytes_max = bytes_max;
     }
 
-    /// What the state as it is leaves of its bound.
+    /// What the state as it is, and what timers may still come to, leave of its bound.
     fn room(&self) -> Room {
-        Room::beside(self.leaves.bytes(), self.bytes_max)
+        Room::beside(self.leaves.bytes().saturating_add(promised(&self.state)), self.bytes_max)
     }
 
     /// From now on it breaks these rules.

@@ -2,7 +2,10 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX};
-use metatopia_scripting::{ErrorKind, Event, State, limits::SIGN_BYTES_MAX};
+use metatopia_scripting::{
+    ErrorKind, Event, State,
+    limits::{SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
+};
 use metatopia_types::{
     ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Outcome,
     PackageId, PublicKey, ScriptId, Seq, Tick,
@@ -16,7 +19,8 @@ use crate::{
     gas::Pool,
     inbox::{Delivery, Inbox, Sender},
     limits::{
-        DEED_BYTES_MAX, DEEDS_MAX, LANES_MAX, PLAYERS_MAX, SCRIPTS_PER_OBJECT_MAX, WORLD_BYTES_MAX,
+        DEED_BYTES_MAX, DEEDS_MAX, LANES_MAX, PLAYERS_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
+        WORLD_BYTES_MAX,
     },
     object::Object,
     players::{Player, Session},
@@ -134,6 +138,21 @@ fn the_room_of_a_deed_holds_the_largest_one() {
     let largest = thing + SCRIPTS_PER_OBJECT_MAX * script + deed + 2 * HEAD;
 
     assert!(largest <= DEED_BYTES_MAX, "{largest} bytes");
+}
+
+#[test]
+fn a_timer_and_its_event_fit_into_what_it_takes() {
+    let name = "x".repeat(TOPIC_BYTES_MAX);
+    let timer = wire::length(&(&name, FAR));
+    let event = Event::Timer { name };
+    let mut inbox = Inbox::default();
+    let delivery = Delivery { sender: Sender::Core, raised: FAR, index: u32::MAX, event };
+    inbox.push(delivery, &mut Room(MAX)).expect("the first event");
+
+    let event: Vec<usize> = inbox.timer_bytes().collect();
+
+    assert!(timer < TIMER_BYTES_MAX);
+    assert_eq!(event, [TIMER_BYTES_MAX]);
 }
 
 #[test]

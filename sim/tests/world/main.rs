@@ -15,6 +15,7 @@ mod storm;
 mod succession;
 mod thrift;
 mod tiles;
+mod timers;
 mod totality;
 mod undoing;
 mod yard;
