@@ -192,4 +192,4 @@ pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 3;
+pub const ENGINE: u32 = 4;

@@ -59,7 +59,7 @@ pub(crate) fn play() -> Played {
         blobs: Vec::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[1; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[2; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
