@@ -29,7 +29,8 @@ pub struct Quarantine {
 ///
 /// If what lies behind the damage is whole and `suffices`, the log begins there from now on: only
 /// history is lost. Otherwise it ends where the damage begins, and its writer has lost records. Either
-/// may be interrupted by a crash, and is then done the next time.
+/// may be interrupted by a crash, and is then done the next time. `suffices` may rely on the snapshots
+/// there are if [`Store::open`](crate::Store::open) refused the log: it makes their names durable.
 ///
 /// # Errors
 /// A log of another sim or version is not damaged; nothing was done then. Or the disk failed.

@@ -121,6 +121,9 @@ impl<D: Disk> Store<D> {
     /// See [`OpenError`]. A disk that shall outlive an error is passed as `&mut disk`.
     pub fn open(mut disk: D, opening: Opening) -> Result<Opened<D>, OpenError> {
         let first_start = claim_identity(&mut disk, &opening.identity)?;
+        // The newest snapshot may have got its name just before the last process ended. What a caller
+        // puts aside of the log, and what it says from now on, rests on that.
+        disk.sync_dir(Folder::Snapshots).map_err(RecoverError::Disk)?;
         let recovered = recover(&mut disk, opening.identity.sim)?;
         remove_temporaries(&mut disk).map_err(RecoverError::Disk)?;
         let patches = Patches::list(&disk).map_err(RecoverError::Disk)?;
