@@ -168,17 +168,27 @@ fn is_same(disk: &dyn ReadDisk, one: FileName, other: FileName) -> Result<bool, 
 
 /// Like [`Disk::write_new`], piece by piece: who knows how long a damaged file is.
 fn copy(disk: &mut dyn Disk, from: FileName, to: FileName) -> Result<(), DiskError> {
-    let (length, temporary) = (disk.length(from)?, to.temporary());
+    let temporary = to.temporary();
     if disk.list(to.folder())?.contains(&temporary) {
         disk.remove(temporary)?;
     }
+    let done = append_all(disk, from, temporary)
+        .and_then(|()| disk.rename(temporary, to))
+        .and_then(|()| disk.sync_dir(to.folder()));
+    if done.is_err() {
+        // Gives the space back; the first error is the one to tell.
+        drop(disk.remove(temporary));
+    }
+    done
+}
+
+fn append_all(disk: &mut dyn Disk, from: FileName, to: FileName) -> Result<(), DiskError> {
+    let length = disk.length(from)?;
     for at in (0..length).step_by(READ_BYTES) {
         let piece = read_range(disk, from, at, at + READ_BYTES as u64)?;
-        disk.append(temporary, &piece)?;
+        disk.append(to, &piece)?;
     }
-    disk.sync(temporary, length)?;
-    disk.rename(temporary, to)?;
-    disk.sync_dir(to.folder())
+    disk.sync(to, length)
 }
 
 fn free_name(disk: &dyn ReadDisk, segment: u64) -> Result<FileName, DiskError> {

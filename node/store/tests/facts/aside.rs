@@ -168,6 +168,32 @@ fn a_second_damaged_segment_of_a_number_takes_the_next_free_name() {
 }
 
 #[test]
+fn a_full_disk_keeps_no_half_of_a_copy_and_the_log_is_put_aside_once_there_is_room() {
+    let (bad_disk, bad) = damaged(7);
+    let used: u64 = contents(&bad_disk).iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    let before = bad_disk.bytes(FileName::segment(bad)).expect("a segment").to_vec();
+    let aside = FileName::new(FileKind::Quarantined { segment: bad, copy: 0 });
+    for room in 0.. {
+        let mut disk = bad_disk.clone();
+        disk.limit_capacity(Some(used + room));
+
+        let done = quarantine(&mut disk, sim(), &|_, _| false);
+
+        let left = disk.files();
+        assert!(left.iter().all(|file| !file.temporary), "room for {room} bytes: {left:?}");
+        if done.is_ok() {
+            assert!(room > before.len() as u64, "the copy had room from the first");
+            break;
+        }
+        assert_eq!(disk.bytes(aside).is_some(), room >= before.len() as u64);
+        disk.limit_capacity(None);
+        quarantine(&mut disk, sim(), &|_, _| false).expect("there is room again");
+        assert_eq!(disk.bytes(aside), Some(before.as_slice()), "as it was");
+        assert_eq!(numbers(&open(disk)), (0..7).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_crash_at_any_step_never_hides_that_records_were_lost() {
     for record in [1, 7, RECORDS as usize - 1] {
         let tails = [Tail::Lost, Tail::Kept].into_iter().chain((0..20).map(Tail::Torn));
