@@ -12,7 +12,7 @@ use metatopia_types::{
 use crate::{
     Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage, Standing,
     ledger::Ledger,
-    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_PER_SECOND},
+    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_AHEAD, RELAYED_PER_SECOND},
 };
 
 /// For so many heights a standby's word that it follows is good; then it says it again. Roots of the
@@ -70,14 +70,15 @@ impl Replica {
         let per_second = self.relayed_per_second();
         let Ledger { mempool, windows, .. } = &mut self.ledger;
         let height = windows.height().plus(1);
-        let told = mempool.hand_on(act, height, || self.ration.take(now.monotonic, per_second));
+        let told = mempool
+            .hand_on(act, height, || self.relayed.take(now.monotonic, per_second, RELAYED_AHEAD));
         self.effects.extend(told.map(|act| to_peers(None, act)));
     }
 
     /// After a turn: what had to wait, and what the others may have lost.
     pub(crate) fn relay_overdue(&mut self, now: Now, height: Height) {
         let per_second = self.relayed_per_second();
-        let may = || self.ration.take(now.monotonic, per_second);
+        let may = || self.relayed.take(now.monotonic, per_second, RELAYED_AHEAD);
         let overdue = self.ledger.mempool.overdue(height, may);
         self.effects.extend(overdue.into_iter().map(|act| to_peers(None, act)));
     }
@@ -88,7 +89,11 @@ impl Replica {
         let per_second = self.relayed_per_second();
         let own = self.config.agreement.signer.public();
         let acts = self.ledger.mempool.hand_over(own, self.agreement.is_member(&own));
-        self.ration.spend(now.monotonic, per_second, u32::try_from(acts.len()).unwrap_or(u32::MAX));
+        self.relayed.spend(
+            now.monotonic,
+            per_second,
+            u32::try_from(acts.len()).unwrap_or(u32::MAX),
+        );
         self.effects.extend(acts.into_iter().map(|act| to_peers(Some(peer), act)));
     }
 

@@ -22,7 +22,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Asker, Effect, PeerMessage, Replica};
+use crate::{Asker, Effect, PeerMessage, Replica, rate::Rate};
 
 /// Followers of one server. Each costs as much to send to as another server does.
 pub const GUESTS_MAX: usize = 32;
@@ -61,9 +61,9 @@ pub struct Guests {
     used: BTreeMap<Digest, (u32, Millis)>,
     /// Who was let in and gave way while it was away.
     gave_way: BTreeSet<PublicKey>,
-    /// When all that each said lately would be said at the steady rate.
+    /// How much each said of late.
     #[serde(skip)]
-    due: BTreeMap<PublicKey, Duration>,
+    said: BTreeMap<PublicKey, Rate>,
 }
 
 impl Guests {
@@ -109,14 +109,12 @@ impl Guests {
         guest: PublicKey,
         message: Option<&PeerMessage>,
     ) -> bool {
-        // The generic cell rate algorithm (ITU-T I.371).
-        self.due.retain(|_, due| *due > now);
-        let due = self.due.get(&guest).copied().unwrap_or(now);
-        let due = due.saturating_add(Duration::from_secs(1) / GUEST_FRAMES_PER_SECOND);
-        if due > now.saturating_add(AHEAD) {
+        self.said.retain(|_, said| said.is_ahead(now));
+        let mut said = self.said.get(&guest).copied().unwrap_or_default();
+        if !said.take(now, GUEST_FRAMES_PER_SECOND, AHEAD) {
             return false;
         }
-        self.due.insert(guest, due);
+        self.said.insert(guest, said);
         match message {
             Some(PeerMessage::Agreement(message)) => {
                 matches!(message, Message::Ask { .. } | Message::Want(_))

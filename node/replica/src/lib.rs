@@ -36,6 +36,7 @@ mod mending;
 mod message;
 mod offers;
 mod outbox;
+mod rate;
 mod replica;
 mod rescue;
 mod sessions;

@@ -11,9 +11,9 @@ use metatopia_types::{
     Verify, limits, wire,
 };
 
+pub(crate) use self::relay::RELAYED_AHEAD;
 pub use self::relay::{
-    AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
-    RELAYED_PER_SECOND, Ration,
+    AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX, RELAYED_PER_SECOND,
 };
 use crate::{ClientId, Standing};
 

@@ -18,20 +18,10 @@ use metatopia_types::{
 
 use crate::{
     Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, Waiting,
-    answers::HELD_UP,
-    archive::Archive,
-    backfill::Backfill,
-    controls::Controls,
-    ledger::Ledger,
-    mempool::{Origin, Ration},
-    mending::Mending,
-    offers::Offers,
-    outbox::Outbox,
-    rescue::Rescue,
-    sessions::Demand,
-    standing::Register,
-    views::Views,
+    SessionEffect, Sessions, Stage, Status, Waiting, answers::HELD_UP, archive::Archive,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, mending::Mending,
+    offers::Offers, outbox::Outbox, rate::Rate, rescue::Rescue, sessions::Demand,
+    standing::Register, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -109,8 +99,8 @@ pub struct Replica {
     pub(crate) held: VecDeque<(Duration, Asker, Question)>,
     pub(crate) next_load: u64,
     pub(crate) peers: BTreeSet<PublicKey>,
-    /// When the next act may be handed on to them.
-    pub(crate) ration: Ration,
+    /// How many acts were handed on to them of late.
+    pub(crate) relayed: Rate,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
     pub(crate) register: Register,
     pub(crate) entrances: Entrances,
@@ -321,19 +311,18 @@ impl Replica {
                     Effect::CloseClient { client, why }
                 }
             };
-            // Once this replica has ended nothing is told any more that waits for the disk. A goodbye
-            // tells nothing of turns, and who got none would wait for ever.
-            match effect {
-                Effect::CloseClient { .. } if self.rescue.is_over() => {
-                    self.effects.push_back(effect)
-                }
-                _ => self.tell(effect),
-            }
+            self.tell(effect);
         }
     }
 
     /// An effect that tells somebody about decided turns.
     pub(crate) fn tell(&mut self, effect: Effect) {
+        if self.rescue.is_over() {
+            // What waits for the log is never told any more. A goodbye tells nothing of turns, and who
+            // got none would wait for ever.
+            let goodbye = matches!(effect, Effect::CloseClient { .. });
+            return self.effects.extend(goodbye.then_some(effect));
+        }
         let free = self.told.pass(self.barrier, effect);
         self.effects.extend(free);
     }

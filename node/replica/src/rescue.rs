@@ -419,9 +419,8 @@ impl Replica {
         let base = Base { voice, links: self.links_to(&base), ..base };
         self.sessions.end_all();
         self.rescue.over = true;
-        // What waits for the log is never told any more, but for goodbyes.
-        let goodbyes = |effect: &Effect| matches!(effect, Effect::CloseClient { .. });
-        self.effects.extend(self.told.free().into_iter().filter(goodbyes));
+        let held = self.told.free();
+        held.into_iter().for_each(|effect| self.tell(effect));
         let replacement = Replacement { need, from: self.height, base, world, note };
         self.effects.push_back(Effect::Replace(Box::new(replacement)));
     }

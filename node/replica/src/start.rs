@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Ration, mending::Mending,
-    offers::Offers, outbox::Outbox, rescue::Rescue, standing::Register, views::Views,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mending::Mending, offers::Offers,
+    outbox::Outbox, rate::Rate, rescue::Rescue, standing::Register, views::Views,
 };
 
 /// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
@@ -309,7 +309,7 @@ impl Replica {
             held: VecDeque::new(),
             next_load: 0,
             peers: BTreeSet::new(),
-            ration: Ration::default(),
+            relayed: Rate::default(),
             contacts: BTreeMap::new(),
             register,
             entrances,

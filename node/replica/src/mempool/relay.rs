@@ -29,38 +29,13 @@ pub const AGAIN_TURNS: u64 = 20;
 /// Acts that are handed on once more after one turn, lest a full pool repeats all it has.
 pub const HANDED_AGAIN_MAX: usize = 16;
 
-/// So far may a server be ahead of its rate: a quarter of a second, in which a thousand acts may come
-/// at once.
-const AHEAD: Duration = Duration::from_millis(250);
-
-/// When the next act may be handed on. Counted by the clock and not by turns: who catches up applies
-/// hundreds of them in a second.
-#[derive(Debug, Default)]
-pub struct Ration {
-    due: Duration,
-}
-
-impl Ration {
-    /// May an act be handed on now, at so many a second?
-    // The generic cell rate algorithm (ITU-T I.371).
-    pub(crate) fn take(&mut self, now: Duration, per_second: u32) -> bool {
-        let due = self.due.max(now) + Duration::from_secs(1) / per_second;
-        let may = due <= now + AHEAD;
-        if may {
-            self.due = due;
-        }
-        may
-    }
-
-    /// So many were handed over at once, whatever the rate.
-    pub(crate) fn spend(&mut self, now: Duration, per_second: u32, acts: u32) {
-        self.due = self.due.max(now) + Duration::from_secs(1) / per_second * acts;
-    }
-}
+/// So far may a server be ahead of that: a quarter of a second, in which a thousand acts may come at
+/// once.
+pub(crate) const RELAYED_AHEAD: Duration = Duration::from_millis(250);
 
 impl Mempool {
     /// An act of a client that just came, for the other servers. Nothing if it has to wait for
-    /// [`overdue`](Self::overdue): the ration is used up, or other acts wait, of which it would get
+    /// [`overdue`](Self::overdue): too many were of late, or other acts wait, of which it would get
     /// ahead. A later act of a lane that is proposed first shuts out the earlier ones.
     pub fn hand_on(
         &mut self,
@@ -75,10 +50,10 @@ impl Mempool {
         told.and_then(|_| Some(self.pending.get(act)?.submission.clone()))
     }
 
-    /// Acts of clients for the other servers: all that had to wait, as far as the ration goes, and at
+    /// Acts of clients for the other servers: all that had to wait, as far as the pace allows, and at
     /// most [`HANDED_AGAIN_MAX`] that have waited for [`AGAIN_TURNS`] since the others were told of
     /// them. One of each author in turn, those of an author in the order of their lanes; the next time
-    /// begins with the author at which the ration was used up.
+    /// begins with the author at which that ended.
     pub fn overdue(&mut self, height: Height, mut may: impl FnMut() -> bool) -> Vec<Submission> {
         let mut again = 0;
         let mut queues: Vec<(PublicKey, Vec<ActId>)> = Vec::new();
@@ -162,15 +137,16 @@ impl Mempool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rate::Rate;
 
     /// It was counted by turns, of which who catches up applies hundreds in a second.
     #[test]
     fn no_more_are_handed_on_in_a_second_than_may_be_however_often_it_is_tried() {
         for per_second in [RELAYED_PER_SECOND, FOLLOWER_RELAYED_PER_SECOND] {
-            let mut ration = Ration::default();
+            let mut rate = Rate::default();
             let mut handed_on = 0;
             for ms in 0..10_000 {
-                while ration.take(Duration::from_millis(ms), per_second) {
+                while rate.take(Duration::from_millis(ms), per_second, RELAYED_AHEAD) {
                     handed_on += 1;
                 }
             }
@@ -181,10 +157,10 @@ mod tests {
 
     #[test]
     fn what_was_handed_over_counts() {
-        let (mut ration, second) = (Ration::default(), Duration::from_secs(1));
-        ration.spend(Duration::ZERO, FOLLOWER_RELAYED_PER_SECOND, HANDED_OVER_MAX as u32);
+        let (mut rate, second) = (Rate::default(), Duration::from_secs(1));
+        rate.spend(Duration::ZERO, FOLLOWER_RELAYED_PER_SECOND, HANDED_OVER_MAX as u32);
 
-        assert!(!ration.take(second / 2, FOLLOWER_RELAYED_PER_SECOND));
-        assert!(ration.take(second, FOLLOWER_RELAYED_PER_SECOND));
+        assert!(!rate.take(second / 2, FOLLOWER_RELAYED_PER_SECOND, RELAYED_AHEAD));
+        assert!(rate.take(second, FOLLOWER_RELAYED_PER_SECOND, RELAYED_AHEAD));
     }
 }
