@@ -56,7 +56,8 @@ pub const SEALS_MAX: usize = 4_096;
 /// Largest encoded certificate, polka or round proof: a signature of every validator.
 pub const PROOF_BYTES_MAX: usize = VALIDATORS_MAX * (32 + 64 + 40) + 64;
 
-/// Largest encoded join pack: [`LINKS_MAX`] set changes of 2 KiB each.
+/// Largest encoded join pack: some 2,000 changes of sets of 31, of which a link has 4 KiB, and all
+/// [`LINKS_MAX`] of sets of a dozen.
 pub const JOIN_PACK_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
 /// Largest encoded message: a decision.

@@ -128,8 +128,9 @@ impl GuestFile {
     }
 
     /// Takes them over. A use of an invite that was counted is written down before anybody hears of
-    /// it. Anything else waits for [`GuestFile::write`]: who was let in may come back as often as it
-    /// likes, each time with another address, and must not have the disk synced by it.
+    /// it, if the disk takes it; else that is tried again. Anything else waits for
+    /// [`GuestFile::write`]: who was let in may come back as often as it likes, each time with another
+    /// address, and must not have the disk synced by it.
     pub(crate) fn keep(&mut self, guests: Guests) {
         let counted = guests.counted_since(&self.guests);
         self.guests = guests;
