@@ -72,6 +72,21 @@ const ARROWS: &[(&str, &[&str])] = &[
             "node",
         ],
     ),
+    (
+        "abuse",
+        &[
+            "math",
+            "types",
+            "scripting",
+            "protocol",
+            "sim",
+            "client",
+            "replica",
+            "scenarios",
+            "world",
+            "node",
+        ],
+    ),
 ];
 
 /// Foreign crates that our pure crates may name, and why they cannot make two servers differ.

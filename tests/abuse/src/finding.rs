@@ -1,0 +1,56 @@
+//! What an attack came to, beside the bound that must hold.
+
+use serde::Serialize;
+
+/// The measured result of one attack.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Finding {
+    /// The attack's name.
+    pub(crate) attack: &'static str,
+    /// The figure that is judged.
+    pub(crate) value: f64,
+    /// The figure's bound.
+    pub(crate) bound: f64,
+    /// The unit of both.
+    pub(crate) unit: &'static str,
+    /// Whether the bound holds.
+    pub(crate) ok: bool,
+    /// The same figure without the attack, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) control: Option<f64>,
+    /// What else a reader should know.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) note: String,
+}
+
+impl Finding {
+    /// Returns a finding whose value may be at most its bound.
+    pub(crate) fn at_most(
+        attack: &'static str,
+        value: f64,
+        bound: f64,
+        unit: &'static str,
+    ) -> Self {
+        Self { attack, value, bound, unit, ok: value <= bound, control: None, note: String::new() }
+    }
+
+    /// Returns a finding whose value must be at least its bound.
+    pub(crate) fn at_least(
+        attack: &'static str,
+        value: f64,
+        bound: f64,
+        unit: &'static str,
+    ) -> Self {
+        Self { ok: value >= bound, ..Self::at_most(attack, value, bound, unit) }
+    }
+
+    /// Adds the same figure as it is without the attack.
+    pub(crate) fn beside(self, control: f64) -> Self {
+        Self { control: Some(control), ..self }
+    }
+
+    /// Adds a note; a broken law makes the finding a failure whatever its value is.
+    pub(crate) fn noted(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+}
