@@ -54,6 +54,9 @@ pub enum ActFault {
     /// Its sequence is not above those its lane has seen.
     #[error("its lane is past it")]
     Lane,
+    /// Its author is new to the sim and shows nothing that would let it in.
+    #[error("its author is new to the sim and may not come in by it")]
+    Stranger,
 }
 
 /// Why a turn is void: nobody honest votes for it.

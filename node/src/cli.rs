@@ -15,6 +15,7 @@ mod entry;
 mod evidence;
 mod exit;
 mod failure;
+mod first_login;
 mod invite;
 mod keys;
 mod log;

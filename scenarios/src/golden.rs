@@ -118,7 +118,7 @@ pub fn replay(exec: &dyn ForkJoin, mut after: impl FnMut(&World)) -> Result<Root
     after(&world);
     for turn in turns()? {
         let height = turn.header.height;
-        judge_turn(world.sim(), &turn, world.windows(), &Ed25519)
+        judge_turn(world.sim(), &turn, world.windows(), &world, &Ed25519)
             .map_err(|fault| GoldenError::Void { height, fault })?;
         let lagging = roots.len().saturating_sub(ROOT_LAG as usize);
         let set = |height| world.validators(height).map(metatopia_types::ValidatorSet::id);

@@ -33,7 +33,7 @@ impl Visit {
         genesis.parameters.ticks_per_turn = ticks_per_turn;
         let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("the plaza");
         let mut visit = Self { world, key: SigningKey::from_seed([1; 32]), seq: 0 };
-        visit.act(Act::Login { name: "Ada".to_owned(), look: Look::default() });
+        visit.act(Act::login("Ada".to_owned(), Look::default()));
         visit
     }
 
@@ -131,7 +131,7 @@ fn the_greeter_says_hello_by_name_and_answers_questions() {
     assert_eq!(visit.say("time")[1].1, "This world has lived for 0 h 0 min 0 s.");
     visit.idle(20 * 65);
     assert_eq!(visit.world.avatar(&visit.key.public()), None, "away without a heartbeat");
-    visit.act(Act::Login { name: "Ada".to_owned(), look: Look::default() });
+    visit.act(Act::login("Ada".to_owned(), Look::default()));
     assert_eq!(visit.say("time")[1].1, "This world has lived for 0 h 1 min 5 s.");
     assert_eq!(visit.say("nothing to answer").len(), 1);
 }

@@ -57,6 +57,8 @@ pub(crate) enum Change {
     Dress(ObjectId, String, Look),
     /// A login that governance takes note of.
     Login(PublicKey),
+    /// A key logs in for the first time.
+    FirstLogin,
     /// A player's avatar leaves.
     Despawn(PublicKey),
     /// A body is shoved.
@@ -193,7 +195,7 @@ fn core_order(state: &State, acts: &[SignedEnvelope]) -> Vec<usize> {
 impl<'a> Case<'a> {
     fn rule(&self) -> Ruling {
         match &self.envelope.act {
-            Act::Login { name, look } => self.login(name, *look),
+            Act::Login { name, look, bot, .. } => self.login(name, *look, *bot),
             Act::Leave => self.leave(),
             Act::Heartbeat => self.heartbeat(),
             Act::Walk { heading } => self.walk(*heading),
@@ -287,6 +289,7 @@ fn make(
             state.governance.login(&key);
             state.appoint();
         }
+        Change::FirstLogin => state.first_logins.count(),
         Change::Despawn(key) => state.despawn(&key),
         // A body that is gone, or that nothing moves, stays as it is.
         Change::Impulse(id, impulse) => {

@@ -113,7 +113,8 @@ impl Course {
         }
         certificate.verify(sim, own, &*self.verify).map_err(Unsound::Certificate)?;
         turn.check_body().map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
-        judge_turn(sim, turn, self.world.windows(), &*self.verify).map_err(Unsound::Void)?;
+        judge_turn(sim, turn, self.world.windows(), &self.world, &*self.verify)
+            .map_err(Unsound::Void)?;
         let of = height.minus(ROOT_LAG).unwrap_or_default();
         match self.roots.get(&of) {
             Some(found) if *found != header.root => {

@@ -9,15 +9,17 @@ use std::{
 use metatopia_physics::{InsertError, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    Contact, Height, Member, Millis, ObjectId, PackageId, Roster, ScriptId, Tick,
+    Contact, Height, Member, Millis, ObjectId, PackageId, PublicKey, Roster, ScriptId, Tick,
 };
 
 use crate::{
     chat::ChatIndex,
+    first_logins::FirstLogins,
     gas::Pool,
     genesis::{Genesis, GenesisError, ObjectSpec},
     governance::Governance,
     object::Object,
+    players::Since,
     room::Room,
     script::Script,
     state::{Charter, Clock, State},
@@ -69,6 +71,14 @@ impl State {
             outcomes: fresh.outcomes,
             ..parent.clone()
         };
+        // Heights are counted anew, and who was known to the parent is known here from the start.
+        let keys: Vec<PublicKey> = state.players.iter().map(|(key, _)| *key).collect();
+        for key in keys {
+            let player = state.players.get_mut(&key).expect("a player that was just listed");
+            let regular = player.since.regular.map(|_| Height(0));
+            player.since = Since { player: Height(0), regular };
+        }
+        state.first_logins = FirstLogins::genesis(state.charter.sim, state.stewards());
         state.touch_all();
         Ok(state)
     }
@@ -78,6 +88,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
     let sim = genesis.id();
     let member = |contact: &Contact| Member { power: 1, contact: contact.clone() };
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
+    let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
         charter: Charter {
             sim,
@@ -99,6 +110,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         },
         governance: Governance::new(genesis.admins.clone()),
         roster: Roster::genesis(members.collect())?,
+        first_logins: FirstLogins::genesis(sim, stewards),
         roots: VecDeque::new(),
         players: Tracked::default(),
         histories: Tracked::default(),
@@ -116,6 +128,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),
         recast: Vec::new(),
+        forgotten: Vec::new(),
         room: Room::default(),
     })
 }

@@ -10,7 +10,7 @@ use crate::{
     players::Player,
 };
 
-const DAY_MS: u64 = 86_400 * 1_000;
+pub(crate) const DAY_MS: u64 = 86_400 * 1_000;
 
 /// The state of governance.
 ///
@@ -128,6 +128,7 @@ impl Governance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::players::Since;
 
     const ABSENCE: Absence = Absence { admin_days: 30, player_days: 7 };
     const ALICE: PublicKey = PublicKey([1; 32]);
@@ -165,6 +166,9 @@ mod tests {
                     look: metatopia_types::Look::default(),
                     first_seen: time,
                     last_login: time,
+                    days: 1,
+                    bot: false,
+                    since: Since { player: Height(0), regular: None },
                     session: None,
                 },
             );

@@ -6,7 +6,10 @@ use metatopia_types::{
     ActId, BodyError, Height, SignedEnvelope, SimId, Turn, Verify, limits, wire,
 };
 
-use crate::windows::{ActFault, Admission, LaneWindows};
+use crate::{
+    standing::Standings,
+    windows::{ActFault, Admission, Judging, LaneWindows},
+};
 
 /// Why a turn is void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -58,15 +61,20 @@ pub fn judge_act(
 
 /// Checks the acts and blobs of a turn: limits, order, sim, expiry, lane windows, signatures.
 ///
-/// `windows` are those after the turn before it. Header fields other than sim and height are
+/// `windows` are those after the turn before it, `standings` those of a state that turns of its height
+/// may be judged by. Header fields other than sim and height are
 /// agreement's own business, and so is whether the header commits to the body.
 ///
 /// # Errors
 /// See [`TurnFault`]: the turn is void.
+///
+/// # Panics
+/// When the standings are not those of such a state.
 pub fn judge_turn(
     sim: SimId,
     turn: &Turn,
     windows: &LaneWindows,
+    standings: &dyn Standings,
     scheme: &dyn Verify,
 ) -> Result<(), TurnFault> {
     if turn.header.sim != sim {
@@ -77,7 +85,10 @@ pub fn judge_turn(
         return Err(TurnFault::OutOfOrder { expected, found });
     }
     turn.body.check()?;
-    let mut admission = windows.admission(found, None);
+    // A wrong state would judge otherwise than the other servers do.
+    standings.basis(found);
+    let judging = Judging { standings, proposer: Some(turn.header.proposer) };
+    let mut admission = windows.admission(found, None, judging);
     for act in turn.body.acts() {
         judge_act(sim, act, &admission, scheme)
             .and_then(|()| admission.admit(&act.envelope))

@@ -30,6 +30,7 @@ pub(crate) const CLOCK: &str = "clock";
 pub(crate) const PARAMETERS: &str = "parameters";
 pub(crate) const GOVERNANCE: &str = "governance";
 pub(crate) const VALIDATORS: &str = "validators";
+pub(crate) const FIRST_LOGINS: &str = "first_logins";
 pub(crate) const ROOTS: &str = "roots";
 pub(crate) const CHAT: &str = "chat";
 pub(crate) const PLAYERS: &str = "players";
@@ -190,6 +191,7 @@ impl Leaves {
     pub(crate) fn refresh(&mut self, state: &mut State) -> Root {
         self.single(CLOCK, &state.clock);
         self.single(ROOTS, &state.roots);
+        self.single(FIRST_LOGINS, &state.first_logins);
         if self.charter.is_news(&state.charter) {
             self.single(PARAMETERS, &state.charter);
         }

@@ -77,7 +77,7 @@
 //! };
 //! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
 //!
-//! let act = Act::Login { name: "Ada".to_owned(), look: Look::default() };
+//! let act = Act::login("Ada".to_owned(), Look::default());
 //! let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(100));
 //! let envelope = Envelope { sim: world.sim(), author: ada.public(), lane, seq, last_valid, act };
 //! let body = Body::new(vec![envelope.sign(&ada)], Vec::new())?;
@@ -113,6 +113,7 @@ mod checked;
 mod controls;
 mod course;
 mod difference;
+mod first_logins;
 #[cfg(feature = "controls")]
 mod flip;
 mod fork_join;
@@ -140,6 +141,7 @@ mod scene;
 mod script;
 mod shelf;
 mod snapshot;
+mod standing;
 mod state;
 mod tick;
 mod tile_copy;
@@ -161,6 +163,7 @@ pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
 pub use difference::{
     Contents, Difference, Place, difference, first_leaf, first_line, is_of_body_or_script, show,
 };
+pub use first_logins::{Anchor, Basis, FirstLogins};
 #[cfg(feature = "controls")]
 pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};
@@ -174,22 +177,24 @@ pub use land::{Area, Land, Title, may_build};
 pub use metatopia_physics::{Body, Motion, Shape};
 pub use object::{AVATAR, Object, TILE_METRES, Tile};
 pub use parameters::{
-    AvatarParameters, BuildingParameters, GasParameters, Parameters, ParametersError, heading_of,
+    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,
+    heading_of,
 };
 pub use placed::{KnownLeaves, Neighbour, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
-pub use players::{Player, Session, is_line, is_name};
+pub use players::{Player, Session, Since, is_line, is_name};
 pub use scene::{GESTURE_TICKS, Running, Seen};
 pub use script::{Script, Voice};
 pub use snapshot::{LeafEntry, Manifest, RestoreError, SNAPSHOT_BYTES_MAX};
+pub use standing::{Register, Standing, Standings};
 pub use state::{Charter, Clock};
 pub use tile_copy::{
     CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,
     TileEntry,
 };
 pub use watch::{Stage, Watch};
-pub use windows::{ActFault, Admission, LaneKey, LaneWindows, Window};
+pub use windows::{ActFault, Admission, Judging, LaneKey, LaneWindows, Window};
 pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 4;
+pub const ENGINE: u32 = 5;

@@ -5,7 +5,7 @@
 use metatopia_math::Fx;
 use metatopia_scripting::limits::TOPIC_BYTES_MAX;
 
-/// Lanes remembered at once. 64 Ki windows of about 90 B are 6 MiB in memory and on disk.
+/// Lanes remembered at once. 64 Ki windows of about 120 B are 8 MiB in memory and on disk.
 pub const LANES_MAX: usize = 1 << 16;
 
 /// Lanes of one author remembered at once: a session a few seconds for a whole minute.
@@ -96,7 +96,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it; whatever anybody can make grow without a bound of
 /// its own finds no room beyond it. 64 MiB are 1,300 scripts with full inboxes and states. The rest of
-/// a state has bounds of its own, 125 MiB together: see
+/// a state has bounds of its own, 130 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -110,3 +110,41 @@ pub const TIMER_BYTES_MAX: usize = TOPIC_BYTES_MAX + 19;
 
 /// Bytes of a genesis text: a licence, a kind of object.
 pub const TEXT_BYTES_MAX: usize = 256;
+
+/// First logins of an hour of governance time after which the next ones cost twice as much.
+pub const FIRST_LOGINS_PER_STEP: u32 = 64;
+
+/// Doublings of the price of a first login: sixteen times that at rest is some ten seconds of a
+/// processor, and no more than a person waits for.
+pub const DEARER_MAX: u8 = 4;
+
+/// First logins in one turn where a sim asks for work: 80 a second. A graphics card does the work of
+/// a thousand processors, so the price alone would let some hundreds a second in.
+pub const FIRST_LOGINS_PER_TURN_MAX: usize = 4;
+
+/// Those who are first in line to be temp admin and count as stewards.
+pub const FIRST_IN_LINE: usize = 16;
+
+/// Stewards: 64 admins and the temp admin, 16 in line for it, 31 servers, 16 standbys.
+pub const STEWARDS_MAX: usize = 128;
+
+/// Lanes that authors who are no stewards may open in one turn. All of a minute are a half more than
+/// there may be, so this keeps one turn from taking what is left, and nobody who behaves meets it.
+pub const FRESH_LANES_PER_TURN_MAX: usize = 128;
+
+/// Lanes up to which strangers open further ones.
+pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
+
+/// Lanes up to which players do who are no regulars: the last quarter is for those.
+pub const PLAYER_LANES_MAX: usize = LANES_MAX - LANES_MAX / 4;
+
+/// Lanes up to which regulars do: the last sixteenth, 4,096 lanes, is for stewards.
+pub const REGULAR_LANES_MAX: usize = LANES_MAX - LANES_MAX / 16;
+
+/// Lanes from which on an author who is no steward has fewer: see
+/// [`LANES_PER_AUTHOR_CROWDED_MAX`].
+pub const LANES_CROWDED: usize = LANES_MAX / 4;
+
+/// Lanes of one author where many are open: that of a page, and that of the page before it. To fill
+/// the places of players an attacker then needs some 20,000 keys that each showed work.
+pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;

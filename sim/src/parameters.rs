@@ -5,6 +5,10 @@ use metatopia_physics::limits::BODIES_MAX;
 use metatopia_types::limits::TICKS_PER_SECOND;
 use serde::{Deserialize, Serialize};
 
+/// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
+/// program and twice that in a browser's module.
+const FIRST_LOGIN_TRIES: u64 = 6_000_000;
+
 /// Numbers that every server of a sim must use alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
@@ -30,6 +34,36 @@ pub struct Parameters {
     pub admin_days: u32,
     /// Days in which a player must have logged in to become temp admin.
     pub player_days: u32,
+    /// Whom a first login lets in.
+    pub first_login: FirstLogin,
+    /// Tries that the work of a first login takes on average, in quiet hours.
+    pub first_login_tries: u64,
+    /// Days of governance time on which a player must have been seen to be a regular.
+    pub seen_days: u32,
+}
+
+/// Whom a first login lets in. Keys cost nothing, so an open sim is one for people who are invited,
+/// or for one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum FirstLogin {
+    /// Every key.
+    Open,
+    /// Every key that shows work.
+    Work,
+    /// No key but those of admins and servers.
+    Closed,
+}
+
+impl FirstLogin {
+    /// Every value with its name.
+    pub const ALL: [(Self, &str); 3] =
+        [(Self::Open, "open"), (Self::Work, "work"), (Self::Closed, "closed")];
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, _)| *value == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// How avatars move and reach.
@@ -154,6 +188,9 @@ impl Default for Parameters {
             },
             admin_days: 30,
             player_days: 7,
+            first_login: FirstLogin::Open,
+            first_login_tries: FIRST_LOGIN_TRIES,
+            seen_days: 3,
         }
     }
 }
@@ -241,6 +278,8 @@ impl Parameters {
             ("gas.owner_capacity", gas.owner_capacity, 1, 1 << 40),
             ("admin_days", u64::from(self.admin_days), 1, 36_500),
             ("player_days", u64::from(self.player_days), 1, 36_500),
+            ("first_login_tries", self.first_login_tries, 1, 1 << 40),
+            ("seen_days", u64::from(self.seen_days), 1, 365),
         ] {
             if value < low || value > high {
                 return Err(ParametersError::Count { name, value, low, high });

@@ -1,8 +1,10 @@
 //! Players, and their presence in the world.
 
 use metatopia_math::Vec2;
-use metatopia_types::{Emote, Lane, Look, ObjectId, Tick, limits::NAME_BYTES_MAX};
+use metatopia_types::{Emote, Height, Lane, Look, ObjectId, Tick, limits::NAME_BYTES_MAX};
 use serde::{Deserialize, Serialize};
+
+use crate::governance::DAY_MS;
 
 /// Somebody who has logged in at least once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +17,37 @@ pub struct Player {
     pub first_seen: u64,
     /// Governance time of the last login, in milliseconds.
     pub last_login: u64,
+    /// Days of governance time on which the player logged in.
+    pub days: u32,
+    /// Whether the last login was a program's, by its own word.
+    pub bot: bool,
+    /// The turns since which the key counts as more than a stranger's.
+    pub since: Since,
     /// The presence in the world; nothing while away.
     pub session: Option<Session>,
+}
+
+/// The turns since which a player's key has its standing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Since {
+    /// The turn of the first login.
+    pub player: Height,
+    /// The turn of the login on the last of the days that make a player a regular.
+    pub regular: Option<Height>,
+}
+
+impl Player {
+    /// Counts a login at this governance time, in the turn of `height`: a player who was seen on
+    /// `seen_days` days of it is a regular from then on.
+    pub(crate) fn seen(&mut self, time: u64, height: Height, seen_days: u32) {
+        if self.days == 0 || time / DAY_MS != self.last_login / DAY_MS {
+            self.days = self.days.saturating_add(1);
+        }
+        self.last_login = time;
+        if self.days >= seen_days && self.since.regular.is_none() {
+            self.since.regular = Some(height);
+        }
+    }
 }
 
 /// A player's presence: a lease that every act renews.

@@ -16,15 +16,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     chat::ChatIndex,
+    first_logins::FirstLogins,
     gas::{Income, Pool},
     governance::{Absence, Governance},
     history::History,
     inbox::Delivery,
     land::Land,
-    limits::ROOTS_MAX,
+    limits::{FIRST_IN_LINE, ROOTS_MAX},
     object::Object,
     parameters::Parameters,
-    players::Player,
+    players::{Player, Since},
     room::Room,
     script::Script,
     tracked::Tracked,
@@ -83,6 +84,8 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     pub(crate) governance: Governance,
     pub(crate) roster: Roster,
+    /// What a first login costs, and by what turns are judged.
+    pub(crate) first_logins: FirstLogins,
     /// Roots after the turns before the last one, the newest last.
     pub(crate) roots: VecDeque<Root>,
     pub(crate) players: Tracked<PublicKey, Player>,
@@ -107,6 +110,8 @@ pub(crate) struct State {
     pub(crate) waiting: BTreeSet<ScriptId>,
     /// Scripts that began, with what they run, or ended since the programs followed.
     pub(crate) recast: Vec<(ScriptId, Option<PackageId>)>,
+    /// Players who were forgotten in the turn under way, for the basis that it leaves.
+    pub(crate) forgotten: Vec<(PublicKey, Since)>,
     /// What is left of the turn's room: it follows from the leaves after the turn before.
     pub(crate) room: Room,
 }
@@ -121,9 +126,27 @@ impl State {
         // The first turn has no turn before it to be later than.
         let passed = if self.clock.height == Height(0) { 0 } else { time.since(self.clock.time) };
         self.governance.pass(passed);
+        self.first_logins.pass(self.governance.time);
+        self.first_logins.begin(height, header);
         self.appoint();
         self.clock.height = height;
         self.clock.time = time;
+    }
+
+    /// Takes note of who has which standing after the turn under way.
+    pub(crate) fn close_first_logins(&mut self) {
+        let (stewards, forgotten) = (self.stewards(), core::mem::take(&mut self.forgotten));
+        self.first_logins.close(self.clock.height, stewards, forgotten);
+    }
+
+    /// Those whom the sim needs, and who are never refused for fullness.
+    pub(crate) fn stewards(&self) -> BTreeSet<PublicKey> {
+        let admins = self.governance.admins.iter().chain(&self.governance.temp_admin);
+        let servers = self.roster.members().keys().chain(self.roster.standbys().keys());
+        let days = self.charter.parameters.player_days;
+        let line = self.governance.candidates(days, self.players.iter(), FIRST_IN_LINE);
+        let line = line.into_iter().map(|(key, _)| key);
+        admins.chain(servers).copied().chain(line).collect()
     }
 
     /// Keeps the outcomes of the turn under way, and forgets old ones.

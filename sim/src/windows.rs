@@ -6,10 +6,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Envelope, Height, Lane, PublicKey, Seq, SimId, Turn, limits};
+use metatopia_types::{Act, Envelope, Height, Lane, PublicKey, Seq, SimId, Turn, limits};
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{LANES_MAX, LANES_PER_AUTHOR_MAX};
+use crate::{
+    limits::{
+        FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX, LANES_CROWDED, LANES_MAX,
+        LANES_PER_AUTHOR_CROWDED_MAX, LANES_PER_AUTHOR_MAX, PLAYER_LANES_MAX, REGULAR_LANES_MAX,
+        STRANGER_LANES_MAX,
+    },
+    parameters::FirstLogin,
+    standing::{Standing, Standings},
+};
 
 /// An author's lane.
 pub type LaneKey = (PublicKey, Lane);
@@ -21,6 +29,8 @@ pub struct Window {
     pub seq: Seq,
     /// The highest last valid height of a decided act: after it, nothing can be replayed.
     pub last_valid: Height,
+    /// Who proposed the turn that opened the lane: one proposer may open a share of all lanes only.
+    pub opener: PublicKey,
 }
 
 /// Why an act may not be in a turn of this height.
@@ -66,6 +76,18 @@ pub enum ActFault {
     /// The signature is not the author's.
     #[error("the signature is not the author's")]
     Signature,
+    /// The key is new to the sim, and a key that is new begins with a login.
+    #[error("a key that is new to the sim begins with a login")]
+    NoLogin,
+    /// The key is new to the sim, which lets in nobody new.
+    #[error("the sim lets in nobody new")]
+    Closed,
+    /// The key is new to the sim, and its login shows no work that counts now.
+    #[error("a key that is new to the sim shows work, and this login shows none that counts now")]
+    NoWork,
+    /// The turn has as many first logins as one may have.
+    #[error("the turn has {0} first logins already")]
+    FirstLoginsFull(usize),
 }
 
 /// The windows after some decided turn.
@@ -75,6 +97,8 @@ pub struct LaneWindows {
     windows: BTreeMap<LaneKey, Window>,
     /// Lanes by the height after which they are forgotten.
     expiring: BTreeMap<Height, BTreeSet<LaneKey>>,
+    /// How many lanes each proposer's turns opened.
+    opened: BTreeMap<PublicKey, usize>,
     /// May the last sequence be decided once more? Only broken windows say so.
     pub(crate) open_end: bool,
 }
@@ -84,10 +108,12 @@ impl LaneWindows {
     #[must_use]
     pub fn new(height: Height, windows: BTreeMap<LaneKey, Window>) -> Self {
         let mut expiring: BTreeMap<Height, BTreeSet<LaneKey>> = BTreeMap::new();
+        let mut opened: BTreeMap<PublicKey, usize> = BTreeMap::new();
         for (lane, window) in &windows {
             expiring.entry(window.last_valid).or_default().insert(*lane);
+            *opened.entry(window.opener).or_default() += 1;
         }
-        Self { height, windows, expiring, open_end: false }
+        Self { height, windows, expiring, opened, open_end: false }
     }
 
     /// The last turn they know.
@@ -122,16 +148,38 @@ impl LaneWindows {
     /// Begins to choose acts for a turn of `height`: the next one, or the one after `undecided`,
     /// whose acts then count as decided.
     #[must_use]
-    pub fn admission(&self, height: Height, undecided: Option<&Turn>) -> Admission<'_> {
+    pub fn admission<'a>(
+        &'a self,
+        height: Height,
+        undecided: Option<&Turn>,
+        judging: Judging<'a>,
+    ) -> Admission<'a> {
         let mut ahead = BTreeMap::new();
-        for act in undecided.iter().flat_map(|turn| turn.body.acts()) {
-            let lane = (act.envelope.author, act.envelope.lane);
-            let before = ahead.get(&lane).copied().or_else(|| self.get(&lane));
-            ahead.insert(lane, after(before, &act.envelope));
+        if let Some(turn) = undecided {
+            for act in turn.body.acts() {
+                let lane = (act.envelope.author, act.envelope.lane);
+                let before = ahead.get(&lane).copied().or_else(|| self.get(&lane));
+                ahead.insert(lane, after(before, &act.envelope, turn.header.proposer));
+            }
         }
         let new = |lane: &&LaneKey| self.get(lane).is_none();
-        let fresh = ahead.keys().filter(new).copied().collect();
-        Admission { windows: self, height, ahead, taken: BTreeSet::new(), fresh }
+        let fresh: BTreeSet<LaneKey> = ahead.keys().filter(new).copied().collect();
+        let opened = judging.proposer.map_or(0, |proposer| {
+            let undecided = undecided.filter(|turn| turn.header.proposer == proposer);
+            let ahead = undecided.map_or(0, |_| fresh.len());
+            self.opened.get(&proposer).copied().unwrap_or(0) + ahead
+        });
+        Admission {
+            windows: self,
+            height,
+            judging,
+            ahead,
+            taken: BTreeSet::new(),
+            fresh,
+            opened,
+            opening: 0,
+            first_logins: 0,
+        }
     }
 
     /// Takes note of a decided turn, and forgets lanes that have expired.
@@ -150,9 +198,10 @@ impl LaneWindows {
         for act in turn.body.acts() {
             let lane = (act.envelope.author, act.envelope.lane);
             let before = self.get(&lane);
-            let window = after(before, &act.envelope);
-            if let Some(before) = before {
-                self.unlist(before.last_valid, &lane);
+            let window = after(before, &act.envelope, turn.header.proposer);
+            match before {
+                Some(before) => self.unlist(before.last_valid, &lane),
+                None => *self.opened.entry(window.opener).or_default() += 1,
             }
             self.expiring.entry(window.last_valid).or_default().insert(lane);
             self.windows.insert(lane, window);
@@ -162,7 +211,8 @@ impl LaneWindows {
             && *entry.key() <= self.height
         {
             for lane in entry.remove() {
-                self.windows.remove(&lane);
+                let gone = self.windows.remove(&lane).expect("a lane that expires is remembered");
+                self.discount(gone.opener);
                 touched.insert(lane);
             }
         }
@@ -182,17 +232,41 @@ impl LaneWindows {
         }
     }
 
+    fn discount(&mut self, opener: PublicKey) {
+        let count = self.opened.get_mut(&opener).expect("who opened a lane is counted");
+        *count -= 1;
+        if *count == 0 {
+            self.opened.remove(&opener);
+        }
+    }
+
     fn lanes_of(&self, author: PublicKey) -> usize {
         self.windows.range((author, Lane(0))..=(author, Lane(u64::MAX))).count()
     }
 }
 
-fn after(before: Option<Window>, envelope: &Envelope) -> Window {
+fn after(before: Option<Window>, envelope: &Envelope, proposer: PublicKey) -> Window {
     let (seq, last_valid) = (envelope.seq, envelope.last_valid);
-    before.map_or(Window { seq, last_valid }, |window| Window {
+    before.map_or(Window { seq, last_valid, opener: proposer }, |window| Window {
         seq: window.seq.max(seq),
         last_valid: window.last_valid.max(last_valid),
+        opener: window.opener,
     })
+}
+
+/// By what, beside lanes, acts are chosen or judged.
+#[derive(Clone, Copy)]
+pub struct Judging<'a> {
+    /// Who is what to the sim.
+    pub standings: &'a dyn Standings,
+    /// Who proposes the turn; `None` while it may be anybody.
+    pub proposer: Option<PublicKey>,
+}
+
+impl core::fmt::Debug for Judging<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Judging turns of {:?}", self.proposer)
+    }
 }
 
 /// Acts being chosen for one turn. They may come in any order: inside a turn only equal sequences
@@ -201,9 +275,16 @@ fn after(before: Option<Window>, envelope: &Envelope) -> Window {
 pub struct Admission<'a> {
     windows: &'a LaneWindows,
     height: Height,
+    judging: Judging<'a>,
     ahead: BTreeMap<LaneKey, Window>,
     taken: BTreeSet<(LaneKey, Seq)>,
     fresh: BTreeSet<LaneKey>,
+    /// Lanes that turns of this proposer opened before.
+    opened: usize,
+    /// Lanes that the acts taken open, but for those of stewards.
+    opening: usize,
+    /// First logins that were taken.
+    first_logins: usize,
 }
 
 impl Admission<'_> {
@@ -214,10 +295,14 @@ impl Admission<'_> {
     pub fn admit(&mut self, envelope: &Envelope) -> Result<(), ActFault> {
         self.check(envelope)?;
         let lane = (envelope.author, envelope.lane);
-        self.taken.insert((lane, envelope.seq));
-        if self.windows.get(&lane).is_none() {
+        let standing = self.standing(envelope);
+        if self.opens(envelope) {
             self.fresh.insert(lane);
+            self.opening += usize::from(standing < Standing::Steward);
         }
+        let is_login = matches!(envelope.act, Act::Login { .. });
+        self.first_logins += usize::from(is_login && standing == Standing::Stranger);
+        self.taken.insert((lane, envelope.seq));
         Ok(())
     }
 
@@ -252,22 +337,70 @@ impl Admission<'_> {
         }
         match self.ahead.get(&lane).copied().or_else(|| self.windows.get(&lane)) {
             Some(window) if self.windows.is_used(window, envelope.seq) => {
-                Err(ActFault::Replayed(window.seq))
+                return Err(ActFault::Replayed(window.seq));
             }
-            Some(_) => Ok(()),
-            None if self.fresh.contains(&lane) => Ok(()),
-            None => self.room(envelope.author),
+            _ => {}
+        }
+        let standing = self.standing(envelope);
+        if standing == Standing::Stranger {
+            self.check_stranger(envelope)?;
+        }
+        if self.opens(envelope) { self.room(envelope.author, standing) } else { Ok(()) }
+    }
+
+    fn standing(&self, envelope: &Envelope) -> Standing {
+        self.judging.standings.standing(&envelope.author, self.height)
+    }
+
+    /// May a key that is new to the sim do this?
+    fn check_stranger(&self, envelope: &Envelope) -> Result<(), ActFault> {
+        let standings = self.judging.standings;
+        let first_login = standings.first_login();
+        let work = match &envelope.act {
+            _ if first_login == FirstLogin::Open => return Ok(()),
+            Act::Login { work, .. } => work,
+            _ if self.opens(envelope) => return Err(ActFault::NoLogin),
+            _ => return Ok(()),
+        };
+        if first_login == FirstLogin::Closed {
+            return Err(ActFault::Closed);
+        }
+        let (sim, tries) = (standings.sim(), standings.parameters().first_login_tries);
+        let counts = |work| {
+            let first_logins = standings.first_logins();
+            first_logins.accepts(sim, &envelope.author, work, self.height, tries)
+        };
+        if !work.as_ref().is_some_and(counts) {
+            return Err(ActFault::NoWork);
+        }
+        match self.first_logins {
+            FIRST_LOGINS_PER_TURN_MAX.. => Err(ActFault::FirstLoginsFull(self.first_logins)),
+            _ => Ok(()),
         }
     }
 
     /// Is there room for another lane of this author?
-    fn room(&self, author: PublicKey) -> Result<(), ActFault> {
+    fn room(&self, author: PublicKey, standing: Standing) -> Result<(), ActFault> {
         let all = self.open_lanes();
-        if all >= LANES_MAX {
+        let most = match standing {
+            Standing::Stranger => STRANGER_LANES_MAX,
+            Standing::Player => PLAYER_LANES_MAX,
+            Standing::Regular => REGULAR_LANES_MAX,
+            Standing::Steward => LANES_MAX,
+        };
+        // A proposer who lies opens no more than a quarter, however many keys it has.
+        let share = standing == Standing::Steward || self.opened + self.opening < most / 4;
+        let fits = standing == Standing::Steward || self.opening < FRESH_LANES_PER_TURN_MAX;
+        if all >= most || !share || !fits {
             return Err(ActFault::Full(all));
         }
         let range = (author, Lane(0))..=(author, Lane(u64::MAX));
         let own = self.windows.lanes_of(author) + self.fresh.range(range).count();
-        if own >= LANES_PER_AUTHOR_MAX { Err(ActFault::TooManyLanes(own)) } else { Ok(()) }
+        let own_max = match standing {
+            Standing::Steward => LANES_PER_AUTHOR_MAX,
+            _ if all < LANES_CROWDED => LANES_PER_AUTHOR_MAX,
+            _ => LANES_PER_AUTHOR_CROWDED_MAX,
+        };
+        if own >= own_max { Err(ActFault::TooManyLanes(own)) } else { Ok(()) }
     }
 }

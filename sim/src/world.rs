@@ -234,6 +234,7 @@ impl World {
         let (outcomes, brought) = court.hear(state, turn.body.acts());
         recast(state, &mut self.programs);
         state.roster.close(&self.controls.closing(header));
+        state.close_first_logins();
         let ids = turn.body.acts().iter().map(SignedEnvelope::id);
         let mut kept: Vec<_> = ids.zip(outcomes.iter().copied()).collect();
         if let Some(seed) = self.controls.outcomes_hashed_by {

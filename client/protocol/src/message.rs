@@ -231,6 +231,17 @@ pub enum SubmitRefusal {
     /// The node's mempool is full.
     #[error("the node is full; try again")]
     Full,
+    /// The key is new to the sim, and its login shows no work that counts now.
+    #[error(
+        "the key is new to this sim, and its login shows no work that counts now; ask what it takes, and log in again"
+    )]
+    NeedsWork,
+    /// The key is new to the sim, which lets in nobody new.
+    #[error("the key is new to this sim, which lets in nobody new")]
+    Closed,
+    /// The key is new to the sim, and does something before its first login.
+    #[error("the key is new to this sim: log in first")]
+    NeedsLogin,
 }
 
 impl SubmitRefusal {
@@ -245,10 +256,14 @@ impl SubmitRefusal {
             | Self::Expired { .. }
             | Self::Replayed(_)
             | Self::BadSignature
-            | Self::BadBlob => true,
-            Self::TooFarAhead { .. } | Self::QuotaExceeded | Self::TooManyLanes | Self::Full => {
-                false
-            }
+            | Self::BadBlob
+            | Self::NeedsWork
+            | Self::Closed => true,
+            Self::TooFarAhead { .. }
+            | Self::QuotaExceeded
+            | Self::TooManyLanes
+            | Self::Full
+            | Self::NeedsLogin => false,
         }
     }
 }

@@ -6,8 +6,8 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Contact, Header, Height, Lane, Look, ObjectId, PackageId, PublicKey, Receipt,
-    Root, ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
+    Certificate, Contact, Header, HeaderId, Height, Lane, Look, ObjectId, PackageId, PublicKey,
+    Receipt, Root, ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,11 @@ pub enum Question {
         /// Counted from 0; each but the last has [`GENESIS_PART_BYTES`], and the last has fewer.
         part: u32,
     },
+    /// What a login of this key takes.
+    LoginTerms {
+        /// Whose.
+        key: PublicKey,
+    },
 }
 
 /// Players in one answer about governance.
@@ -181,6 +186,26 @@ pub enum Answer {
     },
     /// A part of the genesis.
     GenesisPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
+    /// What a login takes.
+    LoginTerms(LoginTerms),
+}
+
+/// What a login takes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LoginTerms {
+    /// Nothing: the sim knows the key, or is open to all.
+    Free,
+    /// Work for this header, of about so many tries.
+    Work {
+        /// The header's height.
+        height: Height,
+        /// The header.
+        header: HeaderId,
+        /// Tries that it takes on average.
+        tries: u64,
+    },
+    /// The sim lets in nobody new.
+    Closed,
 }
 
 /// A receipt with the act it is for.

@@ -168,7 +168,7 @@ impl Stand {
 
     /// Logs the visitor in and lets it walk east.
     pub(crate) fn enter(&mut self) {
-        let login = Act::Login { name: "Ada".into(), look: Look::default() };
+        let login = Act::login("Ada".into(), Look::default());
         self.turn(&[login]);
         let heading = Vec2::new(Fx::ONE, Fx::ZERO);
         self.turn(&[Act::Walk { heading }]);

@@ -109,7 +109,7 @@ impl Talk {
 }
 
 pub(crate) fn login() -> Act {
-    Act::Login { name: "Ada".into(), look: Look::default() }
+    Act::login("Ada".into(), Look::default())
 }
 
 pub(crate) fn watching() -> Watching {

@@ -138,7 +138,7 @@ fn acts() -> Vec<Act> {
     let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
     let emotes = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
     let mut acts = vec![
-        Act::Login { name: "\u{e5}da".into(), look: LOOK },
+        Act::login("\u{e5}da".into(), LOOK),
         Act::Leave,
         Act::Heartbeat,
         Act::Walk { heading: Vec2::new(Fx::from_bits(-1 << 31), Fx::ONE) },

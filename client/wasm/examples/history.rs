@@ -47,7 +47,7 @@ fn deeds(world: &World, people: u8, dice: &mut Stream) -> Vec<SignedEnvelope> {
             continue;
         }
         let act = if world.avatar(&key.public()).is_none() {
-            Act::Login { name: format!("Somebody {n}"), look: Look::default() }
+            Act::login(format!("Somebody {n}"), Look::default())
         } else {
             let mut part = || Fx::from_bits((dice.next_u64() >> 31) as i64 - (1 << 32));
             Act::Walk { heading: Vec2::new(part(), part()) }

@@ -10,7 +10,7 @@ use metatopia_types::{
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage, Standing,
+    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
     ledger::Ledger,
     mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_AHEAD, RELAYED_PER_SECOND},
 };
@@ -151,25 +151,16 @@ impl Replica {
         submission: Submission,
         origin: Origin,
     ) -> Result<(), SubmitRefusal> {
-        let standing = self.standing(submission.act.envelope.author);
         let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
-        let Ledger { mempool, windows, .. } = &mut self.ledger;
+        let Ledger { mempool, windows, register, .. } = &mut self.ledger;
         let gate = Gate {
             sim: self.config.sim,
             height: windows.height().plus(1),
             windows,
-            standing,
+            standings: register,
             scheme: &*scheme,
         };
         mempool.admit(submission, origin, gate).map(|_| ())
-    }
-
-    /// What is the owner of this key to the sim?
-    fn standing(&self, key: PublicKey) -> Standing {
-        if key == self.config.agreement.signer.public() || self.agreement.is_member(&key) {
-            return Standing::Steward;
-        }
-        self.register.standing(&key)
     }
 
     /// Evidence becomes an act of this server, like any other.

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use metatopia_consensus::Decision;
 use metatopia_protocol::{
-    Answer, GENESIS_PART_BYTES, Link, OrderEntry, Question, ReceiptAnswer, TURNS_PER_ANSWER_MAX,
+    Answer, GENESIS_PART_BYTES, Link, LoginTerms, OrderEntry, Question, ReceiptAnswer,
+    TURNS_PER_ANSWER_MAX,
 };
-use metatopia_sim::{Received, describe};
-use metatopia_types::{Certificate, Header, Height, Now, Receipt, ValidatorSet, limits, merkle};
+use metatopia_sim::{FirstLogin, FirstLogins, Received, Standing, Standings, describe};
+use metatopia_types::{
+    Certificate, Header, Height, Now, PublicKey, Receipt, ValidatorSet, limits, merkle,
+};
 
 use crate::{Asker, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
 
@@ -134,6 +137,7 @@ impl Replica {
             | Question::Applicants
             | Question::Servers
             | Question::Governance
+            | Question::LoginTerms { .. }
             | Question::Things { .. } => return None,
         };
         let decided = from.0 >= 1 && from < self.agreement.height();
@@ -145,6 +149,22 @@ impl Replica {
             .decision(height)
             .map(AsRef::as_ref)
             .or_else(|| loaded.iter().find(|decision| decision.height() == height))
+    }
+
+    /// What a login of this key takes at the height under way.
+    fn login_terms(&self, key: &PublicKey) -> LoginTerms {
+        let register = &self.ledger.register;
+        let height = self.ledger.windows.height().plus(1);
+        match register.first_login() {
+            _ if register.standing(key, height) > Standing::Stranger => LoginTerms::Free,
+            FirstLogin::Open => LoginTerms::Free,
+            FirstLogin::Closed => LoginTerms::Closed,
+            FirstLogin::Work => {
+                let anchor = register.first_logins().newest_anchor(height);
+                let tries = FirstLogins::tries(anchor, register.parameters().first_login_tries);
+                LoginTerms::Work { height: anchor.height, header: anchor.header, tries }
+            }
+        }
     }
 
     /// A part of the genesis; an empty one after the last that is full.
@@ -198,6 +218,7 @@ impl Replica {
             Question::SnapshotPart { height, part } => self.offers.part(*height, *part),
             Question::Leaves { height, leaves } => self.offers.leaves(*height, leaves),
             Question::Applicants => Some(Answer::Applicants(self.guests.applicants())),
+            Question::LoginTerms { key } => Some(Answer::LoginTerms(self.login_terms(key))),
             Question::Servers => Some(Answer::Servers(self.entrances.known().cloned().collect())),
             Question::Source { .. }
             | Question::Order { .. }

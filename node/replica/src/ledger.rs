@@ -7,8 +7,8 @@ use std::{
 };
 
 use metatopia_consensus::{ActFault, Host, VoidAct};
-use metatopia_sim::{ActFault as SimFault, LaneWindows};
-use metatopia_types::{ActId, Body, Height, SignedEnvelope, SimId, Turn, Verify};
+use metatopia_sim::{ActFault as SimFault, Judging, LaneWindows, Register, Standings};
+use metatopia_types::{ActId, Body, Height, PublicKey, SignedEnvelope, SimId, Turn, Verify};
 
 use crate::{
     ClientId,
@@ -22,7 +22,11 @@ const JUDGED_MAX: usize = 4 * metatopia_types::limits::ACTS_PER_TURN_MAX;
 /// The mempool, and the lane windows after the last decided turn.
 pub(crate) struct Ledger {
     sim: SimId,
+    /// Who proposes the turns that are built here.
+    server: PublicKey,
     scheme: Arc<dyn Verify>,
+    /// Who is what to the sim, by the last turns that were applied.
+    pub register: Register,
     /// Acts that wait.
     pub mempool: Mempool,
     /// Which acts may still be decided.
@@ -41,10 +45,22 @@ impl core::fmt::Debug for Ledger {
 impl Ledger {
     /// A ledger after the turn that `windows` know last.
     #[must_use]
-    pub(crate) fn new(sim: SimId, scheme: Arc<dyn Verify>, windows: LaneWindows) -> Self {
-        let judged = RefCell::new(BTreeSet::new());
-        let unreceipted = BTreeMap::new();
-        Self { sim, scheme, mempool: Mempool::default(), windows, unreceipted, judged }
+    pub(crate) fn new(
+        server: PublicKey,
+        scheme: Arc<dyn Verify>,
+        windows: LaneWindows,
+        register: Register,
+    ) -> Self {
+        Self {
+            sim: register.sim(),
+            server,
+            scheme,
+            register,
+            mempool: Mempool::default(),
+            windows,
+            unreceipted: BTreeMap::new(),
+            judged: RefCell::new(BTreeSet::new()),
+        }
     }
 
     fn is_signed(&self, act: &SignedEnvelope) -> bool {
@@ -79,7 +95,11 @@ impl Host for Ledger {
     }
 
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
-        let mut admission = self.windows.admission(turn.header.height, None);
+        let Turn { header, .. } = turn;
+        // By another state than the others this server would judge otherwise.
+        self.register.basis(header.height);
+        let judging = Judging { standings: &self.register, proposer: Some(header.proposer) };
+        let mut admission = self.windows.admission(header.height, None, judging);
         for act in turn.body.acts() {
             let void = |fault| VoidAct { act: act.id(), fault };
             if act.envelope.sim != self.sim {
@@ -94,7 +114,8 @@ impl Host for Ledger {
     }
 
     fn body(&mut self, height: Height, after: Option<&Turn>) -> Body {
-        self.mempool.body(height, after, &self.windows)
+        let judging = Judging { standings: &self.register, proposer: Some(self.server) };
+        self.mempool.body(height, after, &self.windows, judging)
     }
 }
 
@@ -108,5 +129,8 @@ fn translate(fault: SimFault) -> ActFault {
         | SimFault::Replayed(_)
         | SimFault::TooManyLanes(_)
         | SimFault::Full(_) => ActFault::Lane,
+        SimFault::NoLogin | SimFault::Closed | SimFault::NoWork | SimFault::FirstLoginsFull(_) => {
+            ActFault::Stranger
+        }
     }
 }

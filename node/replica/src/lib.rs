@@ -40,7 +40,6 @@ mod rate;
 mod replica;
 mod rescue;
 mod sessions;
-mod standing;
 mod start;
 mod status;
 mod telling;
@@ -69,7 +68,6 @@ pub use sessions::{
     Delivery, Demand, FORGERY_ACTS, FRAMES_PER_TURN_MAX, RECEIPTS_AGAIN_BURST,
     RECEIPTS_AGAIN_PER_TURN, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
 };
-pub use standing::Standing;
 pub use start::{
     LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, RecordsError, SNAPSHOT_BYTES_MAX, SnapshotError,
     base_of, decisions, decode_snapshot, encode_snapshot, find_decisions, payloads_after,

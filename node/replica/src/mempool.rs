@@ -5,7 +5,7 @@ mod relay;
 use std::collections::BTreeMap;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
-use metatopia_sim::{ActFault, Admission, LaneWindows, limits::LANES_MAX};
+use metatopia_sim::{ActFault, Judging, LaneWindows, Standing, Standings};
 use metatopia_types::{
     Act, ActId, Blob, Body, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
     Verify, limits, wire,
@@ -15,7 +15,7 @@ pub(crate) use self::relay::RELAYED_AHEAD;
 pub use self::relay::{
     AGAIN_TURNS, FOLLOWER_RELAYED_PER_SECOND, HANDED_AGAIN_MAX, HANDED_OVER_MAX, RELAYED_PER_SECOND,
 };
-use crate::{ClientId, Standing};
+use crate::ClientId;
 
 /// Acts of one author that may wait: six seconds of a client that acts ten times a second.
 pub const AUTHOR_PENDING_MAX: usize = 64;
@@ -24,17 +24,12 @@ pub const AUTHOR_PENDING_MAX: usize = 64;
 /// is sent right behind it.
 pub const STRANGER_PENDING_MAX: usize = 16;
 
-/// Strangers open no further lanes once the sim remembers so many: they would use up the other half
-/// too, which is for those who logged in, for admins and for servers.
-pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
-
-/// Players open no further lanes once the sim remembers so many. The last sixteenth, 4,096 lanes, is
-/// for servers, standbys and admins: thousands of keys that logged in once must not keep them from
-/// acting.
-pub const PLAYER_LANES_MAX: usize = LANES_MAX - LANES_MAX / 16;
-
 /// Bytes of all waiting acts with their blobs.
 pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+
+/// Bytes of them that only acts of stewards ([`Standing`]) may fill: as many as all of them may have
+/// waiting, of half the largest size.
+pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// Where an act came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +45,6 @@ struct Pending {
     submission: Submission,
     bytes: usize,
     origin: Origin,
-    /// What its author was when it came.
-    standing: Standing,
     /// The height under way when the other servers were told of it last; none while they were not.
     handed_on: Option<Height>,
     /// The bucket of strangers that it counts in, even if another origin asks for it later.
@@ -67,8 +60,8 @@ pub struct Gate<'a> {
     pub height: Height,
     /// What was decided in each lane.
     pub windows: &'a LaneWindows,
-    /// What the author is to the sim.
-    pub standing: Standing,
+    /// Who is what to the sim.
+    pub standings: &'a dyn Standings,
     /// Checks signatures.
     pub scheme: &'a dyn Verify,
 }
@@ -148,12 +141,9 @@ impl Mempool {
             }
             return Ok(id);
         }
-        let admission = gate.windows.admission(gate.height, None);
-        if !has_room(&admission, &submission.act.envelope, gate.standing) {
-            return Err(SubmitRefusal::Full);
-        }
-        let (standing, stranger) = (gate.standing, gate.standing == Standing::Stranger);
-        self.check_quota(&submission.act, origin, stranger, bytes)?;
+        let standing = gate.standings.standing(&submission.act.envelope.author, gate.height);
+        self.check_quota(&submission.act, origin, standing, bytes)?;
+        let stranger = standing == Standing::Stranger;
         if !submission.act.verify(gate.scheme) {
             return Err(SubmitRefusal::BadSignature);
         }
@@ -172,7 +162,7 @@ impl Mempool {
         let bucket = stranger.then_some(origin);
         let handed_on = (origin == Origin::Server).then_some(gate.height);
         self.untold += usize::from(handed_on.is_none());
-        self.pending.insert(id, Pending { submission, bytes, origin, standing, handed_on, bucket });
+        self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
         Ok(id)
     }
 
@@ -185,7 +175,11 @@ impl Mempool {
         if envelope.sim != gate.sim {
             return Err(SubmitRefusal::OtherSim(envelope.sim));
         }
-        gate.windows.admission(gate.height, None).check(envelope).map_err(refusal)?;
+        let judging = Judging { standings: gate.standings, proposer: None };
+        match gate.windows.admission(gate.height, None, judging).check(envelope) {
+            Err(ActFault::NoLogin) if self.follows_login(envelope) => {}
+            judged => judged.map_err(refusal)?,
+        }
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
             _ => None,
@@ -203,9 +197,10 @@ impl Mempool {
         &self,
         act: &SignedEnvelope,
         origin: Origin,
-        stranger: bool,
+        standing: Standing,
         bytes: usize,
     ) -> Result<(), SubmitRefusal> {
+        let stranger = standing == Standing::Stranger;
         let of_author = self.authors.get(&act.envelope.author).map_or(0, BTreeMap::len);
         let of_strangers = self.strangers.get(&origin).copied().unwrap_or(0);
         // Strangers that other servers vouch for share no bucket: their own server counted them.
@@ -214,22 +209,49 @@ impl Mempool {
         if of_author >= AUTHOR_PENDING_MAX || crowded {
             return Err(SubmitRefusal::QuotaExceeded);
         }
-        if self.bytes.saturating_add(bytes) > POOL_BYTES_MAX {
+        let bytes_max = match standing {
+            Standing::Steward => POOL_BYTES_MAX,
+            _ => POOL_BYTES_MAX - STEWARD_BYTES,
+        };
+        if self.bytes.saturating_add(bytes) > bytes_max {
             return Err(SubmitRefusal::Full);
         }
         Ok(())
     }
 
-    /// Acts for a turn of `height`: one of each author in rotation, a lane's acts in order, without
-    /// those of `after`, until a limit of a turn is reached.
-    pub fn body(&mut self, height: Height, after: Option<&Turn>, windows: &LaneWindows) -> Body {
-        let mut admission = windows.admission(height, after);
+    /// Does a login wait that this act of the same lane may follow in one turn?
+    fn follows_login(&self, envelope: &Envelope) -> bool {
+        let Some(lanes) = self.authors.get(&envelope.author) else {
+            return false;
+        };
+        let before = (envelope.lane, Seq(0))..(envelope.lane, envelope.seq);
+        lanes.range(before).any(|(_, id)| {
+            let pending = &self.pending[id];
+            matches!(pending.submission.act.envelope.act, Act::Login { .. })
+        })
+    }
+
+    /// Returns acts for a turn of `height`: one of each author in rotation, stewards first, a lane's
+    /// acts in order, without those of `after`, until a limit of a turn is reached.
+    pub fn body(
+        &mut self,
+        height: Height,
+        after: Option<&Turn>,
+        windows: &LaneWindows,
+        judging: Judging<'_>,
+    ) -> Body {
+        let mut admission = windows.admission(height, after, judging);
         let mut queues: Vec<(PublicKey, Vec<ActId>)> = self
             .authors
             .range(self.next_author..)
             .chain(self.authors.range(..self.next_author))
             .map(|(author, lanes)| (*author, lanes.values().rev().copied().collect()))
             .collect();
+        // Whoever the sim needs has a place in each turn, however many others act. The sort is
+        // stable, so the rotation stays.
+        queues.sort_by_key(|(author, _)| {
+            judging.standings.standing(author, height) < Standing::Steward
+        });
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
         let (mut act_bytes, mut blob_bytes) = (0, 0);
         'full: while !queues.is_empty() {
@@ -238,9 +260,6 @@ impl Mempool {
                     continue;
                 };
                 let Submission { act, blobs: named } = &pending.submission;
-                if !has_room(&admission, &act.envelope, pending.standing) {
-                    continue;
-                }
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX
@@ -274,15 +293,27 @@ impl Mempool {
     }
 
     /// Acts that can never be decided now leave, for their authors to be told.
-    pub fn drop_stale(&mut self, windows: &LaneWindows) -> Vec<Departure> {
-        let admission = windows.admission(windows.height().plus(1), None);
+    pub fn drop_stale(
+        &mut self,
+        windows: &LaneWindows,
+        standings: &dyn Standings,
+    ) -> Vec<Departure> {
+        let judging = Judging { standings, proposer: None };
+        let admission = windows.admission(windows.height().plus(1), None, judging);
         let stale: Vec<(ActId, SubmitRefusal)> = self
             .pending
             .iter()
             .filter_map(|(id, pending)| {
-                let fault = admission.check(&pending.submission.act.envelope).err()?;
-                // Lanes run out of room and get it back: such an act may wait.
-                let waits = matches!(fault, ActFault::TooManyLanes(_) | ActFault::Full(_));
+                let envelope = &pending.submission.act.envelope;
+                let fault = admission.check(envelope).err()?;
+                let waits = match fault {
+                    // Lanes run out of room and get it back, and so do turns: such an act may wait.
+                    ActFault::TooManyLanes(_)
+                    | ActFault::Full(_)
+                    | ActFault::FirstLoginsFull(_) => true,
+                    ActFault::NoLogin => self.follows_login(envelope),
+                    _ => false,
+                };
                 (!waits).then(|| (*id, refusal(fault)))
             })
             .collect();
@@ -326,17 +357,6 @@ impl Mempool {
     }
 }
 
-/// May an author of this standing open the lane of its act, if the act opens one? Turns are judged by
-/// `LANES_MAX` alone; this is what a server takes in and proposes.
-fn has_room(admission: &Admission<'_>, envelope: &Envelope, standing: Standing) -> bool {
-    let most = match standing {
-        Standing::Stranger => STRANGER_LANES_MAX,
-        Standing::Player => PLAYER_LANES_MAX,
-        Standing::Steward => LANES_MAX,
-    };
-    admission.open_lanes() < most || !admission.opens(envelope)
-}
-
 fn refusal(fault: ActFault) -> SubmitRefusal {
     match fault {
         ActFault::OtherSim(sim) => SubmitRefusal::OtherSim(sim),
@@ -349,7 +369,10 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         }
         ActFault::Replayed(seq) => SubmitRefusal::Replayed(seq.0),
         ActFault::TooManyLanes(_) => SubmitRefusal::TooManyLanes,
-        ActFault::Full(_) => SubmitRefusal::Full,
+        ActFault::Full(_) | ActFault::FirstLoginsFull(_) => SubmitRefusal::Full,
+        ActFault::NoLogin => SubmitRefusal::NeedsLogin,
+        ActFault::Closed => SubmitRefusal::Closed,
+        ActFault::NoWork => SubmitRefusal::NeedsWork,
         ActFault::Signature => SubmitRefusal::BadSignature,
     }
 }

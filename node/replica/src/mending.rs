@@ -23,7 +23,7 @@ use metatopia_consensus::{self as consensus, Decision, Halt, Position, Void};
 use metatopia_sim::{Applied, Capsule, Difference, Frozen, World, differ, differ_from};
 use metatopia_types::{Height, Millis, Now, Root, limits::ROOT_LAG};
 
-use crate::{Effect, Reader, Replica, STALL, standing::Register, views::Views};
+use crate::{Effect, Reader, Replica, STALL, views::Views};
 
 /// Heals in an [`HOUR`] after which a server does not vote any more until it is started anew, and
 /// that hour is over: its machine, or its program, is not to be trusted.
@@ -419,7 +419,7 @@ impl Replica {
         };
         let halt = self.mending.halt.take();
         self.views = Views::new(world.height(), self.config.turns_per_second);
-        self.register = Register::of(world);
+        self.ledger.register = metatopia_sim::Register::of(world);
         if world.height() == self.height {
             self.ledger.windows = world.windows().clone();
         }

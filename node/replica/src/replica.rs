@@ -20,8 +20,7 @@ use crate::{
     Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
     SessionEffect, Sessions, Stage, Status, Waiting, answers::HELD_UP, archive::Archive,
     backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, mending::Mending,
-    offers::Offers, outbox::Outbox, rate::Rate, rescue::Rescue, sessions::Demand,
-    standing::Register, views::Views,
+    offers::Offers, outbox::Outbox, rate::Rate, rescue::Rescue, sessions::Demand, views::Views,
 };
 
 /// Without a decision for so long, a server calls itself stalled.
@@ -102,7 +101,6 @@ pub struct Replica {
     /// How many acts were handed on to them of late.
     pub(crate) relayed: Rate,
     pub(crate) contacts: BTreeMap<PublicKey, Contact>,
-    pub(crate) register: Register,
     pub(crate) entrances: Entrances,
     /// Where followers reach this server; without it none is let in.
     pub(crate) welcome: Option<Contact>,
@@ -440,7 +438,7 @@ impl Replica {
         if self.mending.is_again() {
             return self.applied_again(now, world, result);
         }
-        for gone in self.ledger.mempool.drop_stale(&self.ledger.windows) {
+        for gone in self.ledger.mempool.drop_stale(&self.ledger.windows, &self.ledger.register) {
             if let Origin::Client(client) = gone.origin {
                 let (act, why) = (gone.act, gone.why);
                 let message = ServerMessage::Refused { act, why };
@@ -462,7 +460,7 @@ impl Replica {
             }
         }
         self.mending.remember(&world);
-        self.register.renew(&decision.turn, &world);
+        self.ledger.register.renew(&decision.turn, &world);
         self.world = Some(world);
         self.tell_contacts();
         self.get_ready();

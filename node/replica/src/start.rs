@@ -6,7 +6,7 @@ use std::{
 };
 
 use metatopia_consensus::{Agreement, Base, Decision, OpenError, Position, Record};
-use metatopia_sim::{Manifest, RestoreError, Tools, World};
+use metatopia_sim::{Manifest, Register, RestoreError, Tools, World};
 use metatopia_store::{LogIndex, ReadDisk, ReadError};
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Lane, Millis, Now, Outcome, Seq, Turn, limits, wire,
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
     backfill::Backfill, controls::Controls, ledger::Ledger, mending::Mending, offers::Offers,
-    outbox::Outbox, rate::Rate, rescue::Rescue, standing::Register, views::Views,
+    outbox::Outbox, rate::Rate, rescue::Rescue, views::Views,
 };
 
 /// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
@@ -277,14 +277,14 @@ impl Replica {
         config.agreement.silent |= mending.is_silent();
         let rescue = Rescue::new(&base, adrift);
         let scheme = Arc::clone(&config.agreement.scheme);
-        let mut ledger = Ledger::new(config.sim, scheme, world.windows().clone());
+        let (server, register) = (config.agreement.signer.public(), Register::of(&world));
+        let mut ledger = Ledger::new(server, scheme, world.windows().clone(), register);
         let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
-        let server = config.agreement.signer.public();
         let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
         let views = Views::new(world.height(), config.turns_per_second);
         let entrances = Entrances::new(config.sim, server);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
-        let (height, register) = (world.height(), Register::of(&world));
+        let height = world.height();
         // From the start there is a state to begin with: a restart has lost the ones before.
         let mut offers = Offers::default();
         offers.keep(world.height(), world.root(), world.snapshot());
@@ -311,7 +311,6 @@ impl Replica {
             peers: BTreeSet::new(),
             relayed: Rate::default(),
             contacts: BTreeMap::new(),
-            register,
             entrances,
             welcome: None,
             guests: Guests::default(),

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
-    ClientId, Standing,
+    ClientId,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX, Mempool, Origin,
-        PLAYER_LANES_MAX, STRANGER_LANES_MAX, STRANGER_PENDING_MAX,
+        STRANGER_PENDING_MAX,
     },
 };
-use metatopia_sim::{LaneWindows, Window, limits::LANES_MAX};
+use metatopia_sim::{
+    FirstLogins, Judging, LaneWindows, Parameters, Register, Since, Standing, Standings, Window,
+    limits::{LANES_MAX, PLAYER_LANES_MAX, REGULAR_LANES_MAX, STRANGER_LANES_MAX},
+};
 use metatopia_types::*;
 
 fn key(n: u8) -> SigningKey {
@@ -44,17 +47,50 @@ fn say(text: &str, blobs: Vec<Blob>) -> Submission {
 
 const CLIENT: Origin = Origin::Client(ClientId(7));
 
+/// A sim in which everybody has one standing.
+struct Equals {
+    register: Register,
+    standing: Standing,
+}
+
+impl Standings for Equals {
+    fn sim(&self) -> SimId {
+        sim()
+    }
+
+    fn parameters(&self) -> &Parameters {
+        self.register.parameters()
+    }
+
+    fn since(&self, _: &PublicKey) -> Option<Since> {
+        None
+    }
+
+    fn first_logins(&self) -> &FirstLogins {
+        self.register.first_logins()
+    }
+
+    fn standing(&self, _: &PublicKey, _: Height) -> Standing {
+        self.standing
+    }
+}
+
+fn equals(standing: Standing) -> Equals {
+    let register = Register::genesis(sim(), Parameters::default(), BTreeSet::new());
+    Equals { register, standing }
+}
+
 struct Pool {
     pool: Mempool,
     windows: LaneWindows,
-    standing: Standing,
+    all: Equals,
     height: u64,
 }
 
 impl Pool {
     fn new() -> Self {
         let windows = LaneWindows::default();
-        Self { pool: Mempool::default(), windows, standing: Standing::Player, height: 1 }
+        Self { pool: Mempool::default(), windows, all: equals(Standing::Player), height: 1 }
     }
 
     fn admit(&mut self, submission: Submission) -> Result<ActId, SubmitRefusal> {
@@ -70,7 +106,7 @@ impl Pool {
             sim: sim(),
             height: Height(self.height),
             windows: &self.windows,
-            standing: self.standing,
+            standings: &self.all,
             scheme: &Ed25519,
         };
         self.pool.admit(submission, origin, gate)
@@ -78,7 +114,8 @@ impl Pool {
 
     fn body(&mut self, after: Option<&Turn>) -> Body {
         let height = self.windows.height().plus(1 + u64::from(after.is_some()));
-        self.pool.body(height, after, &self.windows)
+        let judging = Judging { standings: &self.all, proposer: None };
+        self.pool.body(height, after, &self.windows, judging)
     }
 
     fn turn(&self, body: Body) -> Turn {
@@ -132,7 +169,7 @@ fn every_reason_to_refuse_an_act_has_its_name() {
     let last_valid = Height(1_202);
     assert_eq!(far, Err(SubmitRefusal::TooFarAhead { last_valid, height }));
     let long = pool.admit(with(&|e| {
-        e.act = Act::Login { name: "x".repeat(2_000), look: Look::default() };
+        e.act = Act::login("x".repeat(2_000), Look::default());
     }));
     assert!(matches!(long, Err(SubmitRefusal::TooLong(_))));
     let mut forged = act(1, 1, 1);
@@ -173,7 +210,7 @@ fn an_author_that_floods_fills_only_its_own_share() {
 #[test]
 fn strangers_of_one_connection_share_a_small_bucket() {
     let mut pool = Pool::new();
-    pool.standing = Standing::Stranger;
+    pool.all.standing = Standing::Stranger;
     for n in 0..STRANGER_PENDING_MAX {
         assert!(pool.admit(act(n as u8 + 1, 1, 1)).is_ok());
     }
@@ -188,7 +225,8 @@ fn strangers_of_one_connection_share_a_small_bucket() {
 
 /// After these lanes, one each of authors who are nobody else here.
 fn windows(lanes: usize) -> LaneWindows {
-    let window = Window { seq: Seq(1), last_valid: Height(500) };
+    let opener = PublicKey::default();
+    let window = Window { seq: Seq(1), last_valid: Height(500), opener };
     let lane = |n: usize| {
         let mut key = [9; 32];
         key[..8].copy_from_slice(&(n as u64).to_le_bytes());
@@ -201,11 +239,13 @@ fn windows(lanes: usize) -> LaneWindows {
 /// its servers could act. Nor may keys do so that logged in once.
 #[test]
 fn strangers_leave_half_of_all_lanes_to_players_and_these_the_last_share_to_stewards() {
-    use Standing::{Player, Steward, Stranger};
-    for (standing, most, better) in
-        [(Stranger, STRANGER_LANES_MAX, Player), (Player, PLAYER_LANES_MAX, Steward)]
-    {
-        let mut pool = Pool { standing, windows: windows(most - 1), ..Pool::new() };
+    use Standing::{Player, Regular, Steward, Stranger};
+    for (standing, most, better) in [
+        (Stranger, STRANGER_LANES_MAX, Player),
+        (Player, PLAYER_LANES_MAX, Regular),
+        (Regular, REGULAR_LANES_MAX, Steward),
+    ] {
+        let mut pool = Pool { all: equals(standing), windows: windows(most - 1), ..Pool::new() };
         assert!(pool.admit(act(1, 1, 1)).is_ok(), "one is left");
         let body = pool.body(None);
         pool.decide(body);
@@ -213,10 +253,10 @@ fn strangers_leave_half_of_all_lanes_to_players_and_these_the_last_share_to_stew
 
         assert_eq!(pool.admit(act(3, 1, 1)), Err(SubmitRefusal::Full));
         assert!(pool.admit(act(1, 1, 2)).is_ok(), "its lane is open");
-        pool.standing = better;
+        pool.all.standing = better;
         assert!(pool.admit(act(3, 1, 1)).is_ok());
     }
-    let mut pool = Pool { standing: Steward, windows: windows(LANES_MAX - 1), ..Pool::new() };
+    let mut pool = Pool { all: equals(Steward), windows: windows(LANES_MAX - 1), ..Pool::new() };
     assert!(pool.admit(act(1, 1, 1)).is_ok(), "the last one");
     let body = pool.body(None);
     pool.decide(body);
@@ -226,11 +266,13 @@ fn strangers_leave_half_of_all_lanes_to_players_and_these_the_last_share_to_stew
 /// All that came while there was room for one would have been proposed together.
 #[test]
 fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
-    use Standing::{Player, Steward, Stranger};
-    for (standing, most, better) in
-        [(Stranger, STRANGER_LANES_MAX, Player), (Player, PLAYER_LANES_MAX, Steward)]
-    {
-        let mut pool = Pool { standing, windows: windows(most - 3), ..Pool::new() };
+    use Standing::{Player, Regular, Steward, Stranger};
+    for (standing, most, better) in [
+        (Stranger, STRANGER_LANES_MAX, Player),
+        (Player, PLAYER_LANES_MAX, Regular),
+        (Regular, REGULAR_LANES_MAX, Steward),
+    ] {
+        let mut pool = Pool { all: equals(standing), windows: windows(most - 3), ..Pool::new() };
         for author in 1..=7 {
             pool.admit(act(author, 1, 1)).expect("three are left");
             pool.admit(act(author, 1, 2)).expect("three are left");
@@ -240,7 +282,7 @@ fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
         assert_eq!((opened.len(), body.acts().len()), (3, 6));
         let turn = pool.turn(body);
 
-        pool.standing = better;
+        pool.all.standing = better;
         let wanted = pool.admit(act(10, 1, 1)).expect("there is room for it");
         let ids = |body: Body| body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>();
         assert_eq!(ids(pool.body(Some(&turn))), [wanted], "before it is decided");
@@ -304,7 +346,7 @@ fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
     let body = Body::new(vec![later.act], vec![]).expect("small");
     pool.decide(body);
 
-    let gone = pool.pool.drop_stale(&pool.windows);
+    let gone = pool.pool.drop_stale(&pool.windows, &pool.all);
     assert_eq!(gone.len(), 1);
     assert_eq!((gone[0].act, gone[0].origin), (overtaken, CLIENT));
     assert_eq!(gone[0].why, SubmitRefusal::Replayed(2));

@@ -167,7 +167,7 @@ async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
             true => SetChange::Reserve { key, contact },
             false => SetChange::Add { key, contact },
         };
-        submit(&mut driver, &change, act).await
+        submit(&mut driver, &change, act, console).await
     };
     let told = promoted.await;
     driver.leave().await;
@@ -178,7 +178,7 @@ async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
 async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
     let mut driver = change.admin.open().await?;
     let act = SetChange::Remove { key: change.server };
-    let told = submit(&mut driver, &change, act).await;
+    let told = submit(&mut driver, &change, act, console).await;
     driver.leave().await;
     finish(&change, "demote", told?, false, console).await
 }
@@ -257,8 +257,10 @@ async fn submit(
     driver: &mut Driver,
     change: &ChangeArgs,
     wanted: SetChange,
+    console: Console,
 ) -> Result<(String, u64), Failure> {
-    let login = driver.submit(change.admin.login(&driver.author()), Vec::new()).await?;
+    let login = change.admin.login(driver, console).await?;
+    let login = driver.submit(login, Vec::new()).await?;
     let act = driver.submit(Act::SetChange(wanted.clone()), Vec::new()).await?.act;
     let places = decide_in_time(driver, &[login.act, act]).await?;
     for (what, act) in [("the login", login.act), ("the change", act)] {

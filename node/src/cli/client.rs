@@ -42,8 +42,8 @@ pub(super) struct ClientArgs {
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
-    let driver = args.player.open().await?;
-    let login = args.player.login(&driver.author());
+    let mut driver = args.player.open().await?;
+    let login = args.player.login(&mut driver, console).await?;
     let lines = input::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let mut room = Room::new(driver, console, lines, io::stdin().is_terminal());

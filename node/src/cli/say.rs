@@ -40,7 +40,7 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
         return Err(Failure::usage(message));
     }
     let mut driver = args.player.open().await?;
-    let said = say(&mut driver, &args).await;
+    let said = say(&mut driver, &args, console).await;
     driver.leave().await;
     let entry = said?;
     console.show(&entry)?;
@@ -50,8 +50,13 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
     }
 }
 
-async fn say(driver: &mut Driver, args: &SayArgs) -> Result<Entry, Failure> {
-    let login = driver.submit(args.player.login(&driver.author()), Vec::new()).await?;
+async fn say(
+    driver: &mut Driver,
+    args: &SayArgs,
+    console: Console,
+) -> Result<Entry, Failure> {
+    let login = args.player.login(driver, console).await?;
+    let login = driver.submit(login, Vec::new()).await?;
     let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
     let words = driver.submit(act, blobs).await?;
     let decided = decide_in_time(driver, &[login.act, words.act]).await?;

@@ -6,7 +6,7 @@ use clap::Args;
 use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_types::{Act, Look, PublicKey, Sign, SigningKey, SimId};
 
-use super::{exit::Exit, failure::Failure};
+use super::{console::Console, exit::Exit, failure::Failure, first_login};
 use crate::{
     carrier::ConnectError,
     client_driver::{
@@ -90,9 +90,14 @@ impl PlayerArgs {
         self.at.open(Arc::new(key)).await
     }
 
-    /// The act that begins the player's session.
-    pub(super) fn login(&self, author: &PublicKey) -> Act {
-        login(self.name.as_deref(), author)
+    /// Returns the act that begins the player's session, with the work that the sim asks for.
+    pub(super) async fn login(
+        &self,
+        driver: &mut Driver,
+        console: Console,
+    ) -> Result<Act, Failure> {
+        let login = login(self.name.as_deref(), &driver.author());
+        first_login::worked(driver, login, Some(console)).await
     }
 }
 
@@ -110,7 +115,7 @@ pub(super) fn login(name: Option<&str>, author: &PublicKey) -> Act {
     let [red, green, blue, ..] = author.0;
     // Colours from the key, so that guests can be told apart; never too dark to be seen.
     let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
-    Act::Login { name, look: Look { color, ..Look::default() } }
+    Act::login(name, Look { color, ..Look::default() })
 }
 
 impl From<EntranceError> for Failure {
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_guest_is_named_by_its_key_and_can_be_seen() {
-        let Act::Login { name, look } = login(None, &PublicKey([0; 32])) else {
+        let Act::Login { name, look, .. } = login(None, &PublicKey([0; 32])) else {
             panic!("not a login")
         };
         assert_eq!(name, "guest 000000");

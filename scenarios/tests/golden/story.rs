@@ -113,7 +113,7 @@ impl Teller {
     fn login(&mut self, visitor: u8, dice: &mut Stream) {
         self.lanes[usize::from(visitor)] += 1;
         let name = if dice.below(20) == 0 { "" } else { NAMES[usize::from(visitor)] };
-        self.act(visitor, Act::Login { name: name.to_owned(), look: look(dice) });
+        self.act(visitor, Act::login(name.to_owned(), look(dice)));
     }
 
     fn wander(&mut self, visitor: u8, avatar: Option<ObjectId>, dice: &mut Stream) {
@@ -255,7 +255,7 @@ impl Teller {
     fn login_admin(&mut self) {
         self.lanes[0] += 1;
         let look = Look { color: 0x00ff_ffff, shape: BodyShape::Star };
-        self.act(0, Act::Login { name: NAMES[0].to_owned(), look });
+        self.act(0, Act::login(NAMES[0].to_owned(), look));
     }
 
     fn lie(&self, n: u8, height: Height) -> Act {

@@ -64,7 +64,7 @@ impl Plaza {
             }
             let mut part = || self.dice.fx_between(Fx::from_int(-1), Fx::ONE);
             let act = match arrives {
-                true => Act::Login { name: format!("walker {n}"), look: Look::default() },
+                true => Act::login(format!("walker {n}"), Look::default()),
                 false => Act::Walk { heading: Vec2::new(part(), part()) },
             };
             let (sim, author, lane) = (self.world.sim(), key.public(), Lane(1));

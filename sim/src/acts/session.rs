@@ -8,7 +8,7 @@ use super::{Case, Change, Ruling};
 use crate::{
     limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX},
     object::{AVATAR, Object},
-    players::{Player, Session, is_name},
+    players::{Player, Session, Since, is_name},
     reach::distance_to,
 };
 
@@ -18,7 +18,7 @@ const SPAWN_TRIES: usize = 16;
 impl Case<'_> {
     /// The first login of a key makes a player, each login of one who is away an avatar. A login in
     /// another lane takes over the avatar.
-    pub(super) fn login(&self, name: &str, look: Look) -> Ruling {
+    pub(super) fn login(&self, name: &str, look: Look, bot: bool) -> Ruling {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
@@ -39,12 +39,15 @@ impl Case<'_> {
                 self.state.clock.next_object
             }
         };
-        let now = self.state.governance.time;
-        let player = Player {
+        let (now, height) = (self.state.governance.time, self.state.clock.height);
+        let mut player = Player {
             name: name.to_owned(),
             look,
             first_seen: known.map_or(now, |player| player.first_seen),
-            last_login: now,
+            last_login: known.map_or(now, |player| player.last_login),
+            days: known.map_or(0, |player| player.days),
+            bot,
+            since: known.map_or(Since { player: height, regular: None }, |player| player.since),
             session: Some(Session {
                 lane: self.envelope.lane,
                 avatar,
@@ -55,6 +58,10 @@ impl Case<'_> {
                 gesture: None,
             }),
         };
+        player.seen(now, height, self.state.charter.parameters.seen_days);
+        if known.is_none() {
+            changes.push(Change::FirstLogin);
+        }
         changes.push(Change::Player(self.author(), player));
         changes.push(Change::Login(self.author()));
         Ok(changes)

@@ -11,7 +11,7 @@ use super::{Case, Court, Faults, Ruling, Tally};
 use crate::{
     Genesis, Parameters,
     limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX},
-    players::Player,
+    players::{Player, Since},
     programs::Programs,
     state::State,
 };
@@ -63,7 +63,7 @@ fn rule(state: &State, author: PublicKey, act: Act) -> Ruling {
 }
 
 fn login() -> Act {
-    Act::Login { name: "late".to_owned(), look: Look::default() }
+    Act::login("late".to_owned(), Look::default())
 }
 
 #[test]
@@ -79,6 +79,9 @@ fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
         look: Look::default(),
         first_seen: 0,
         last_login: 0,
+        days: 1,
+        bot: false,
+        since: Since { player: Height(0), regular: None },
         session: None,
     };
     (0..PLAYERS_MAX as u64).for_each(|n| state.players.insert(key(n), away.clone()));

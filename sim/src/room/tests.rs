@@ -23,7 +23,7 @@ use crate::{
         WORLD_BYTES_MAX,
     },
     object::Object,
-    players::{Player, Session},
+    players::{Player, Session, Since},
     script::Script,
     windows::Window,
 };
@@ -70,6 +70,9 @@ fn player() -> Player {
         look: look(),
         first_seen: MAX,
         last_login: MAX,
+        days: u32::MAX,
+        bot: true,
+        since: Since { player: Height(MAX), regular: Some(Height(MAX)) },
         session: Some(session),
     }
 }
@@ -99,11 +102,11 @@ fn tick() -> usize {
 
 #[test]
 fn what_takes_no_room_has_its_place_beside_what_does() {
-    let singles = 6 * (LEAF_BYTES_MAX + HEAD);
+    let singles = 7 * (LEAF_BYTES_MAX + HEAD);
     let outcome = wire::length(&(ActId(Digest::ZERO), Outcome::Made(ObjectId(MAX))));
     let outcomes = OUTCOME_TURNS as usize * (ACTS_PER_TURN_MAX * outcome + HEAD);
     let players = PLAYERS_MAX * wire::length(&(KEY, player()));
-    let window = Window { seq: Seq(MAX), last_valid: Height(MAX) };
+    let window = Window { seq: Seq(MAX), last_valid: Height(MAX), opener: KEY };
     let windows = LANES_MAX * wire::length(&((KEY, Lane(MAX)), window));
     // Owners are players, or were named by the genesis.
     let owners = (PLAYERS_MAX + BODIES_MAX + 1) * (wire::length(&Some(KEY)) + POOL);

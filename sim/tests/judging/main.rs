@@ -1,10 +1,18 @@
 //! Which acts and turns may be decided: lane windows against a plain oracle, and every rule hit.
 
-use std::collections::BTreeMap;
+mod strangers;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use metatopia_sim::{
-    ActFault, LaneWindows, TurnFault, judge_act, judge_turn,
-    limits::{LANES_MAX, LANES_PER_AUTHOR_MAX},
+    ActFault, Judging, LaneWindows, Parameters, Register, TurnFault, Window, judge_act, judge_turn,
+    limits::{
+        LANES_CROWDED, LANES_MAX, LANES_PER_AUTHOR_CROWDED_MAX, LANES_PER_AUTHOR_MAX,
+        STRANGER_LANES_MAX,
+    },
 };
 use metatopia_types::{
     Act, Blob, Body, BodyError, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Millis,
@@ -53,8 +61,19 @@ fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
 
 const ADA: PublicKey = PublicKey([1; 32]);
 
+/// The one steward of [`OPEN`].
+const ADMIN: PublicKey = PublicKey([99; 32]);
+
+/// A sim that is open, in which nobody has logged in.
+static OPEN: LazyLock<Register> =
+    LazyLock::new(|| Register::genesis(SIM, Parameters::default(), BTreeSet::from([ADMIN])));
+
+fn open() -> Judging<'static> {
+    Judging { standings: &*OPEN, proposer: None }
+}
+
 fn admit(windows: &LaneWindows, height: u64, act: &Envelope) -> Result<(), ActFault> {
-    windows.admission(Height(height), None).check(act)
+    windows.admission(Height(height), None, open()).check(act)
 }
 
 #[test]
@@ -74,7 +93,7 @@ fn an_act_is_decided_once() {
 #[test]
 fn acts_of_one_turn_may_come_in_any_order_but_not_twice() {
     let windows = LaneWindows::default();
-    let mut admission = windows.admission(Height(1), None);
+    let mut admission = windows.admission(Height(1), None, open());
 
     assert_eq!(admission.admit(&envelope(ADA, 1, 9, 100)), Ok(()));
     assert_eq!(admission.admit(&envelope(ADA, 1, 3, 100)), Ok(()));
@@ -85,7 +104,7 @@ fn acts_of_one_turn_may_come_in_any_order_but_not_twice() {
 fn acts_of_an_undecided_turn_count_as_decided() {
     let windows = LaneWindows::default();
     let before = turn(1, vec![unsigned(envelope(ADA, 1, 9, 100))]);
-    let mut admission = windows.admission(Height(2), Some(&before));
+    let mut admission = windows.admission(Height(2), Some(&before), open());
 
     let again = admission.admit(&envelope(ADA, 1, 9, 100));
     assert_eq!(again, Err(ActFault::Replayed(Seq(9))));
@@ -127,7 +146,7 @@ fn an_author_has_a_bounded_number_of_lanes() {
     };
     windows.record(&turn(1, lanes(0..half)));
     let undecided = turn(2, lanes(half..LANES_PER_AUTHOR_MAX as u64 - 1));
-    let mut admission = windows.admission(Height(3), Some(&undecided));
+    let mut admission = windows.admission(Height(3), Some(&undecided), open());
 
     assert_eq!(admission.admit(&envelope(ADA, 97, 1, 100)), Ok(()));
     let full = Err(ActFault::TooManyLanes(LANES_PER_AUTHOR_MAX));
@@ -138,25 +157,73 @@ fn an_author_has_a_bounded_number_of_lanes() {
     assert_eq!(admission.admit(&envelope(ADA, 0, 2, 100)), Ok(()));
 }
 
-#[test]
-fn a_sim_remembers_a_bounded_number_of_lanes() {
-    let author = |n: usize| {
-        let mut key = [9; 32];
-        key[..8].copy_from_slice(&(n as u64).to_le_bytes());
-        PublicKey(key)
+/// Windows of so many lanes of as many authors, which turns of as many proposers opened.
+fn crowd(lanes: usize, proposers: usize) -> LaneWindows {
+    let window = |n: usize| Window {
+        seq: Seq(1),
+        last_valid: Height(500),
+        opener: numbered(200, n % proposers),
     };
-    let window = metatopia_sim::Window { seq: Seq(1), last_valid: Height(500) };
-    let all = (0..LANES_MAX).map(|n| ((author(n), Lane(1)), window)).collect();
-    let windows = LaneWindows::new(Height(9), all);
+    let lane = |n: usize| ((numbered(9, n), Lane(1)), window(n));
+    LaneWindows::new(Height(9), (0..lanes).map(lane).collect())
+}
 
-    assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, 100)), Err(ActFault::Full(LANES_MAX)));
-    assert_eq!(admit(&windows, 10, &envelope(author(7), 1, 2, 100)), Ok(()));
+fn numbered(kind: u8, n: usize) -> PublicKey {
+    let mut key = [kind; 32];
+    key[..8].copy_from_slice(&(n as u64).to_le_bytes());
+    PublicKey(key)
+}
+
+#[test]
+fn strangers_leave_half_of_the_lanes_and_stewards_find_the_last_one() {
+    let windows = crowd(STRANGER_LANES_MAX, 4);
+    let full = Err(ActFault::Full(STRANGER_LANES_MAX));
+    assert_eq!(admit(&windows, 10, &envelope(ADA, 1, 1, 100)), full);
+    assert_eq!(admit(&windows, 10, &envelope(ADMIN, 1, 1, 100)), Ok(()));
+    // A lane that is open stays so.
+    assert_eq!(admit(&windows, 10, &envelope(numbered(9, 7), 1, 2, 100)), Ok(()));
+
+    let windows = crowd(LANES_MAX - 1, 4);
+    assert_eq!(admit(&windows, 10, &envelope(ADMIN, 1, 1, 100)), Ok(()));
+    let windows = crowd(LANES_MAX, 4);
+    assert_eq!(admit(&windows, 10, &envelope(ADMIN, 1, 1, 100)), Err(ActFault::Full(LANES_MAX)));
+}
+
+#[test]
+fn one_proposer_opens_no_more_than_a_quarter_of_the_lanes() {
+    let quarter = STRANGER_LANES_MAX / 4;
+    let windows = crowd(quarter, 1);
+    let by = |proposer| {
+        windows.admission(Height(10), None, Judging { standings: &*OPEN, proposer: Some(proposer) })
+    };
+    let act = envelope(ADA, 1, 1, 100);
+
+    assert_eq!(by(numbered(200, 0)).check(&act), Err(ActFault::Full(quarter)));
+    assert_eq!(by(numbered(200, 1)).check(&act), Ok(()));
+    assert_eq!(by(numbered(200, 0)).check(&envelope(ADMIN, 1, 1, 100)), Ok(()));
+}
+
+#[test]
+fn where_many_lanes_are_open_an_author_has_fewer() {
+    let quiet = crowd(LANES_CROWDED - LANES_PER_AUTHOR_MAX, 4);
+    let mut admission = quiet.admission(Height(10), None, open());
+    for lane in 0..LANES_PER_AUTHOR_MAX as u64 {
+        assert_eq!(admission.admit(&envelope(ADA, lane, 1, 100)), Ok(()));
+    }
+
+    let crowded = crowd(LANES_CROWDED, 4);
+    let mut admission = crowded.admission(Height(10), None, open());
+    for lane in 0..LANES_PER_AUTHOR_CROWDED_MAX as u64 {
+        assert_eq!(admission.admit(&envelope(ADA, lane, 1, 100)), Ok(()));
+    }
+    let full = Err(ActFault::TooManyLanes(LANES_PER_AUTHOR_CROWDED_MAX));
+    assert_eq!(admission.admit(&envelope(ADA, 98, 1, 100)), full);
 }
 
 #[test]
 fn an_act_of_another_sim_or_with_a_bad_signature_is_refused() {
     let windows = LaneWindows::default();
-    let admission = windows.admission(Height(1), None);
+    let admission = windows.admission(Height(1), None, open());
     let judge = |act: &SignedEnvelope| judge_act(SIM, act, &admission, &Ed25519);
     let good = envelope(key(1).public(), 1, 1, 100);
 
@@ -171,7 +238,7 @@ fn an_act_of_another_sim_or_with_a_bad_signature_is_refused() {
 #[test]
 fn a_turn_is_void_for_each_of_its_faults() {
     let windows = LaneWindows::default();
-    let judge = |turn: &Turn| judge_turn(SIM, turn, &windows, &Ed25519);
+    let judge = |turn: &Turn| judge_turn(SIM, turn, &windows, &*OPEN, &Ed25519);
     let good = envelope(key(1).public(), 1, 1, 100).sign(&key(1));
     assert_eq!(judge(&turn(1, vec![good.clone()])), Ok(()));
 
@@ -200,7 +267,7 @@ fn a_turn_from_the_wire_with_a_broken_body_is_void() {
     let body: Body = metatopia_types::wire::decode(&bytes, bytes.len()).expect("it decodes");
     let crowded = Turn { body, ..turn(1, Vec::new()) };
 
-    let void = judge_turn(SIM, &crowded, &LaneWindows::default(), &Ed25519);
+    let void = judge_turn(SIM, &crowded, &LaneWindows::default(), &*OPEN, &Ed25519);
 
     assert_eq!(void, Err(TurnFault::Body(BodyError::TooManyActs(ACTS_PER_TURN_MAX + 1))));
 }
@@ -218,7 +285,7 @@ proptest! {
         let mut windows = LaneWindows::default();
         let mut decided: BTreeMap<(PublicKey, u64), Vec<(u64, u64)>> = BTreeMap::new();
         for (height, acts) in (1_u64..).zip(turns) {
-            let mut admission = windows.admission(Height(height), None);
+            let mut admission = windows.admission(Height(height), None, open());
             let mut taken = Vec::new();
             for (author, lane, seq, ahead) in acts {
                 let author = PublicKey([author; 32]);

@@ -117,6 +117,8 @@ fn act(dice: &mut Stream, world: &World) -> Act {
                 [dice.below(5).min(3) as usize]
                 .to_owned(),
             look: Look { color: dice.next_u64() as u32 >> dice.below(12), shape: BodyShape::Arrow },
+            bot: dice.below(4) == 0,
+            work: None,
         },
         4 => Act::Leave,
         5 | 6 => Act::Walk { heading: Vec2::new(fx(dice), fx(dice)) },

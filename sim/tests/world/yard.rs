@@ -199,7 +199,7 @@ impl Yard {
     }
 
     pub(crate) fn login(&mut self, n: u8) -> SignedEnvelope {
-        self.act(n, Act::Login { name: format!("player {n}"), look: Look::default() })
+        self.act(n, Act::login(format!("player {n}"), Look::default()))
     }
 
     pub(crate) fn say(&mut self, n: u8, channel: u8, text: &str) -> SignedEnvelope {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Root, Seq, Sign,
-    Signature, SimId, Verify, wire,
+    Signature, SimId, Verify, Work, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -19,6 +19,10 @@ pub enum Act {
         name: String,
         /// What the avatar looks like.
         look: Look,
+        /// Whether a program acts, not a person: bots make room for people, and inherit no sim.
+        bot: bool,
+        /// What a key that is new to the sim shows where the sim asks for work.
+        work: Option<Work>,
     },
     /// Ends the session: the avatar leaves at once.
     Leave,
@@ -63,6 +67,14 @@ pub enum Act {
     Report(Evidence),
     /// A builder changes the things of the world.
     Build(Build),
+}
+
+impl Act {
+    /// Returns the login of a person who brings no work, as a key does that the sim knows.
+    #[must_use]
+    pub const fn login(name: String, look: Look) -> Self {
+        Self::Login { name, look, bot: false, work: None }
+    }
 }
 
 /// How an avatar or object looks. Display only: it never changes what bodies do.

@@ -49,6 +49,7 @@ mod turn;
 mod validators;
 mod vote;
 pub mod wire;
+mod work;
 
 pub use act::{Act, BodyShape, Contact, Emote, Envelope, Look, SetChange, SignedEnvelope};
 pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
@@ -69,3 +70,4 @@ pub use time::{Millis, Now};
 pub use turn::{Blob, Body, BodyError, Header, Turn};
 pub use validators::{Validator, ValidatorSet, ValidatorSetError};
 pub use vote::{Proposal, Signed, Vote, VoteKind};
+pub use work::{Puzzle, Work};

@@ -79,3 +79,11 @@ pub const ABSENT_STRIKES: u8 = 4;
 
 /// Ticks of simulated time in a second.
 pub const TICKS_PER_SECOND: u64 = 60;
+
+/// Work of first logins is done for the headers of heights that are multiples of this: one a second,
+/// so that a state remembers few of them.
+pub const ANCHOR_HEIGHTS: u64 = 20;
+
+/// Work counts while the height of its header is at most so far below the turn that carries it: half
+/// a minute, so that nobody works in advance and the slowest phone has time for the dearest work.
+pub const WORK_HEIGHTS_MAX: u64 = 600;

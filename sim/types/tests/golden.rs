@@ -44,7 +44,7 @@ fn acts() -> Vec<Act> {
     let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     let id = HeaderId(Digest::of("golden", b"header"));
     vec![
-        Act::Login { name: "ada".into(), look },
+        Act::login("ada".into(), look),
         Act::Leave,
         Act::Heartbeat,
         Act::Walk { heading: Vec2 { x: Fx::from_bits(-1 << 31), y: Fx::ONE } },
@@ -61,10 +61,15 @@ fn acts() -> Vec<Act> {
     ]
     .into_iter()
     .chain(builds().into_iter().map(Act::Build))
-    .chain([Act::SetChange(SetChange::Reserve {
-        key: key(5).public(),
-        contact: Contact::default(),
-    })])
+    .chain([
+        Act::SetChange(SetChange::Reserve { key: key(5).public(), contact: Contact::default() }),
+        Act::Login {
+            name: "bot".into(),
+            look,
+            bot: true,
+            work: Some(Work { height: Height(280), nonce: 1 << 40 }),
+        },
+    ])
     .collect()
 }
 

@@ -230,12 +230,12 @@ fn a_body_holds_its_limits() {
     assert_eq!(Body::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
 
     let name = "x".repeat(limits::ENVELOPE_BYTES_MAX);
-    let long = act(1, Act::Login { name, look: Look::default() });
+    let long = act(1, Act::login(name, Look::default()));
     assert!(matches!(Body::new(vec![long], vec![]), Err(BodyError::LongAct { .. })));
 
     let name = "x".repeat(700);
     let heavy = (0..300_u64).map(|seq| {
-        let mut one = act(1, Act::Login { name: name.clone(), look: Look::default() });
+        let mut one = act(1, Act::login(name.clone(), Look::default()));
         one.envelope.seq = Seq(seq);
         one
     });

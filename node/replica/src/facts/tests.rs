@@ -85,7 +85,7 @@ fn play(world: &mut World, n: u8, seq: u64, act: Act) {
 }
 
 fn login(world: &mut World, n: u8, name: &str, look: Look) {
-    play(world, n, 1, Act::Login { name: name.to_owned(), look });
+    play(world, n, 1, Act::login(name.to_owned(), look));
 }
 
 #[test]

@@ -446,7 +446,7 @@ fn login(seq: u64) -> Submission {
         lane: Lane(1),
         seq: Seq(seq),
         last_valid: Height(900),
-        act: Act::Login { name: "Ada".into(), look: Look::default() },
+        act: Act::login("Ada".into(), Look::default()),
     };
     Submission { act: envelope.sign(&person()), blobs: Vec::new() }
 }

@@ -69,7 +69,7 @@ fn decided(server: &Alone) -> Height {
 }
 
 fn log_in() -> Act {
-    Act::Login { name: "ann".to_owned(), look: Look::default() }
+    Act::login("ann".to_owned(), Look::default())
 }
 
 /// One lane of theirs was enough to be taken for known.

@@ -27,8 +27,7 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     let heading = (-1_i32..=1, -1_i32..=1).prop_map(|(x, y)| Act::Walk { heading: at(x, y) });
-    let login =
-        (1_u8..6).prop_map(|n| Act::Login { name: format!("p{n}"), look: Default::default() });
+    let login = (1_u8..6).prop_map(|n| Act::login(format!("p{n}"), Default::default()));
     let act = prop_oneof![
         6 => heading,
         3 => login,

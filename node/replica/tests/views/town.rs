@@ -176,7 +176,7 @@ impl Town {
     }
 
     pub(crate) fn login(&mut self, n: u8) {
-        self.act(n, Act::Login { name: format!("walker {n}"), look: Look::default() });
+        self.act(n, Act::login(format!("walker {n}"), Look::default()));
     }
 
     /// Decides the acts so far as a turn. Gives the frames that the servers send, by server.

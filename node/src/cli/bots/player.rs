@@ -9,7 +9,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::Tally};
 use crate::{
-    cli::{Failure, session::passing_key},
+    cli::{Failure, first_login, session::passing_key},
     client_driver::{DriveError, Driver, News, NodeUrl, Trust},
 };
 
@@ -48,7 +48,8 @@ impl Player {
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
         let look = Look { color, ..Look::default() };
-        let act = Act::Login { name: format!("bot {index}"), look };
+        let act = Act::Login { name: format!("bot {index}"), look, bot: true, work: None };
+        let act = first_login::worked(&mut player.driver, act, None).await?;
         let mut login = player.submit(act.clone()).await?;
         while !player.over {
             match player.driver.news().await {

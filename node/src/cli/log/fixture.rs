@@ -85,7 +85,7 @@ pub(in crate::cli) fn genesis() -> Genesis {
 pub(in crate::cli) fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
     let (sim, height) = (world.sim(), world.height().plus(1));
     let visitor = SigningKey::from_seed([1; 32]);
-    let act = Act::Login { name: "Ada".into(), look: Look::default() };
+    let act = Act::login("Ada".into(), Look::default());
     let (author, lane, seq, last_valid) = (visitor.public(), Lane(1), Seq(1), Height(100));
     let login = Envelope { sim, author, lane, seq, last_valid, act };
     let acts = if height == Height(3) { vec![login.sign(&visitor)] } else { Vec::new() };

@@ -467,7 +467,7 @@ impl Person {
             self.arrived = true;
             self.session.view(self.manner.watches.then(watching));
             let (name, look) = (self.name.clone(), Look::default());
-            self.act(now, Act::Login { name, look }, None);
+            self.act(now, Act::login(name, look), None);
         }
         let unsure: Vec<ActId> = self.checks.keys().copied().collect();
         unsure.into_iter().for_each(|act| self.check(act));

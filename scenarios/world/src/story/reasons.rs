@@ -63,6 +63,9 @@ reasons! {
         SubmitRefusal::QuotaExceeded => "quota-exceeded",
         SubmitRefusal::TooManyLanes => "too-many-lanes",
         SubmitRefusal::Full => "node-full",
+        SubmitRefusal::NeedsWork => "needs-work",
+        SubmitRefusal::Closed => "closed",
+        SubmitRefusal::NeedsLogin => "needs-login",
     }
     HANGUPS, hangup(Hangup): {
         Hangup::TooLong => "too-long",

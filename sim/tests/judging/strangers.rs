@@ -1,0 +1,103 @@
+//! What keys that are new to a sim may do, by the sim's rule of first logins.
+
+use std::collections::BTreeSet;
+
+use metatopia_sim::{
+    ActFault, FirstLogin, FirstLogins, Judging, LaneWindows, Parameters, Register, Standings,
+    limits::{FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX},
+};
+use metatopia_types::{Act, Envelope, Height, Look, PublicKey, Puzzle, Work, limits};
+
+use super::{ADA, ADMIN, SIM, envelope, numbered, open};
+
+const TRIES: u64 = 500;
+
+fn sim(first_login: FirstLogin) -> Register {
+    let parameters = Parameters { first_login, first_login_tries: TRIES, ..Parameters::default() };
+    Register::genesis(SIM, parameters, BTreeSet::from([ADMIN]))
+}
+
+fn login(author: PublicKey, work: Option<Work>) -> Envelope {
+    let act = Act::Login { name: "new".to_owned(), look: Look::default(), bot: false, work };
+    Envelope { act, ..envelope(author, 1, 1, 100) }
+}
+
+/// The work of a key for the anchor that the register knows.
+fn work(register: &Register, author: &PublicKey) -> Work {
+    let anchor = register.first_logins().newest_anchor(Height(1));
+    let tries = FirstLogins::tries(anchor, TRIES);
+    let puzzle = Puzzle::new(SIM, author, &anchor.header, tries);
+    let nonce = puzzle.solve(0, 1_000 * TRIES).expect("a thousand times what it takes");
+    Work { height: anchor.height, nonce }
+}
+
+fn check(register: &Register, height: u64, act: &Envelope) -> Result<(), ActFault> {
+    let judging = Judging { standings: register, proposer: None };
+    LaneWindows::default().admission(Height(height), None, judging).check(act)
+}
+
+#[test]
+fn a_new_key_shows_work_before_a_lane_opens() {
+    let register = sim(FirstLogin::Work);
+    let shown = work(&register, &ADA);
+
+    assert_eq!(check(&register, 1, &login(ADA, Some(shown))), Ok(()));
+    assert_eq!(check(&register, 1, &login(ADA, None)), Err(ActFault::NoWork));
+    assert_eq!(check(&register, 1, &envelope(ADA, 1, 1, 100)), Err(ActFault::NoLogin));
+    assert_eq!(check(&register, 1, &envelope(ADMIN, 1, 1, 100)), Ok(()));
+}
+
+#[test]
+fn work_of_another_key_or_for_a_header_that_is_too_old_or_unknown_does_not_count() {
+    let register = sim(FirstLogin::Work);
+    let shown = work(&register, &ADA);
+    let others = login(numbered(3, 1), Some(shown));
+    assert_eq!(check(&register, 1, &others), Err(ActFault::NoWork));
+
+    let old = Envelope { last_valid: Height(900), ..login(ADA, Some(shown)) };
+    assert_eq!(check(&register, limits::WORK_HEIGHTS_MAX, &old), Ok(()));
+    assert_eq!(check(&register, limits::WORK_HEIGHTS_MAX + 1, &old), Err(ActFault::NoWork));
+
+    let unknown = Work { height: Height(limits::ANCHOR_HEIGHTS), ..shown };
+    assert_eq!(check(&register, 30, &login(ADA, Some(unknown))), Err(ActFault::NoWork));
+}
+
+#[test]
+fn a_turn_has_places_for_few_first_logins() {
+    let register = sim(FirstLogin::Work);
+    let windows = LaneWindows::default();
+    let judging = Judging { standings: &register, proposer: None };
+    let mut admission = windows.admission(Height(1), None, judging);
+    let mut new = (0..).map(|n| numbered(3, n)).map(|key| login(key, Some(work(&register, &key))));
+
+    for act in new.by_ref().take(FIRST_LOGINS_PER_TURN_MAX) {
+        assert_eq!(admission.admit(&act), Ok(()));
+    }
+
+    let one_more = admission.admit(&new.next().expect("there is no end of keys"));
+    assert_eq!(one_more, Err(ActFault::FirstLoginsFull(FIRST_LOGINS_PER_TURN_MAX)));
+    assert_eq!(admission.admit(&login(ADMIN, None)), Ok(()));
+}
+
+#[test]
+fn a_closed_sim_lets_in_nobody_new() {
+    let register = sim(FirstLogin::Closed);
+
+    let shown = work(&register, &ADA);
+
+    assert_eq!(check(&register, 1, &login(ADA, Some(shown))), Err(ActFault::Closed));
+    assert_eq!(check(&register, 1, &login(ADMIN, None)), Ok(()));
+}
+
+#[test]
+fn one_turn_opens_a_bounded_number_of_lanes() {
+    let windows = LaneWindows::default();
+    let mut admission = windows.admission(Height(1), None, open());
+    for n in 0..FRESH_LANES_PER_TURN_MAX {
+        assert_eq!(admission.admit(&envelope(numbered(3, n), 1, 1, 100)), Ok(()));
+    }
+
+    let full = Err(ActFault::Full(FRESH_LANES_PER_TURN_MAX));
+    assert_eq!(admission.admit(&envelope(ADA, 1, 1, 100)), full);
+    assert_eq!(admission.admit(&envelope(ADMIN, 1, 1, 100)), Ok(()));
+}
