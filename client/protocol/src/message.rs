@@ -238,7 +238,7 @@ pub enum SubmitRefusal {
     NeedsWork,
     /// The key is new to the sim, which lets in nobody new.
     #[error("the key is new to this sim, which lets in nobody new")]
-    Closed,
+    NobodyNew,
     /// The key is new to the sim, and does something before its first login.
     #[error("the key is new to this sim: log in first")]
     NeedsLogin,
@@ -258,7 +258,7 @@ impl SubmitRefusal {
             | Self::BadSignature
             | Self::BadBlob
             | Self::NeedsWork
-            | Self::Closed => true,
+            | Self::NobodyNew => true,
             Self::TooFarAhead { .. }
             | Self::QuotaExceeded
             | Self::TooManyLanes

@@ -9,11 +9,13 @@ import { Deeds } from '../../web/core/deeds.js';
 import { Inquiry } from '../../web/core/inquiry.js';
 import { Identity } from '../../web/core/keys.js';
 import { archive, readPackage } from '../../web/core/packages.js';
+import { ActError } from '../../web/core/pending.js';
 import { Sight } from '../../web/core/sight.js';
 import { Servers } from '../../web/core/servers.js';
 import { tar } from '../../web/core/tar.js';
 import { Watch } from '../../web/core/watch.js';
 import { Walker } from '../../web/core/walker.js';
+import { workOf } from '../../web/core/work.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
 import { SIM, World, entranceOf, keyOf, linkOf } from './node.mjs';
 
@@ -123,7 +125,7 @@ test('that the avatar is gone, or another tab has it, is no word of a server to 
     let answer = { ok: true, refusal: null };
     const nothing = () => {};
     const deeds = new Deeds({
-      session: { open: true, submit: async () => answer }, now: () => 0, steered: nothing,
+      session: { open: true, submit: async () => answer }, work: async () => null, now: () => 0, steered: nothing,
       walking: () => nothing, present: (is) => present.push(is), done: nothing,
     });
     await deeds.login('ada', { color: 0, shape: 'round' });
@@ -141,6 +143,34 @@ test('that the avatar is gone, or another tab has it, is no word of a server to 
     await deeds.leave();
     assert.deepEqual(present, [true, false], 'its visitor left');
   }
+});
+
+test('a key that is new to a sim shows work once it is asked for it', async () => {
+  const sent = [];
+  const submit = async (act) => {
+    sent.push(act.Login.work);
+    if (act.Login.work === null) throw new ActError('NeedsWork');
+    return { ok: true, refusal: null };
+  };
+  const nothing = () => {};
+  const work = { height: 40, nonce: 7n };
+  const deeds = new Deeds({
+    session: { open: true, submit }, work: async () => work, now: () => 0, steered: nothing,
+    walking: () => nothing, present: nothing, done: nothing,
+  });
+  assert.ok((await deeds.login('ada', { color: 0, shape: 'round' })).ok);
+  assert.deepEqual(sent, [null, work]);
+});
+
+test('what a login takes is read from the answer of the node', async () => {
+  const solved = [];
+  const solve = async (terms) => (solved.push(terms), 5n);
+  const of = (answer) => workOf({ ask: async () => answer, key: 'k', solve });
+  const puzzle = { height: 20, header: 'aa', tries: 9n };
+  assert.equal(await of('Free'), null);
+  assert.deepEqual(await of({ Work: puzzle }), { height: 20, nonce: 5n });
+  assert.deepEqual(solved, [puzzle]);
+  await assert.rejects(of('Closed'), { code: 'NobodyNew' });
 });
 
 test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {

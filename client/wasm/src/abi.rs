@@ -149,6 +149,12 @@ pub extern "C" fn digest(context: u32) -> u32 {
     run(|input| keys::digest(input, context as usize))
 }
 
+/// See [`keys::work`].
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn work(count: u32) -> u32 {
+    run(|input| keys::work(input, count))
+}
+
 /// Keeps a [`Prover`]: the input is the viewer's public key, 32 bytes, the sim's id in hexadecimal,
 /// `name` bytes of it, and the genesis.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]

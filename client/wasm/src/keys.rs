@@ -1,6 +1,9 @@
 //! Keys, signatures and digests, over plain bytes.
 
-use metatopia_types::{Digest, Ed25519, PublicKey, Sign as _, Signature, SigningKey, Verify as _};
+use metatopia_types::{
+    Digest, Ed25519, HeaderId, PublicKey, Puzzle, Sign as _, Signature, SigningKey, SimId,
+    Verify as _,
+};
 
 use crate::Fault;
 
@@ -43,6 +46,27 @@ pub fn verify(input: &[u8]) -> Result<Vec<u8>, Fault> {
     let (signature, message) = cut::<64>(rest, "signature")?;
     let signature = Signature::from_bytes(*signature);
     Ok(vec![u8::from(Ed25519.verify(&PublicKey(*key), message, &signature))])
+}
+
+/// Tries `count` numbers as the work of a first login: 8 bytes, little-endian, if one solves it, else
+/// none. The input is the sim's id, the key and the header's id, 32 bytes each, then how many tries it
+/// takes on average and the first number to try, 8 bytes each, little-endian.
+///
+/// # Errors
+/// When the input has another length.
+pub fn work(input: &[u8], count: u32) -> Result<Vec<u8>, Fault> {
+    let (sim, rest) = cut::<32>(input, "sim")?;
+    let (key, rest) = cut::<32>(rest, "key")?;
+    let (header, rest) = cut::<32>(rest, "header")?;
+    let (tries, rest) = cut::<8>(rest, "number of tries")?;
+    let (from, []) = cut::<8>(rest, "number")? else {
+        return Err(Fault::input("more bytes than a puzzle has"));
+    };
+    let [sim, header] = [sim, header].map(|id| Digest(*id));
+    let tries = u64::from_le_bytes(*tries);
+    let puzzle = Puzzle::new(SimId(sim), &PublicKey(*key), &HeaderId(header), tries);
+    let found = puzzle.solve(u64::from_le_bytes(*from), u64::from(count));
+    Ok(found.map_or_else(Vec::new, |nonce| nonce.to_le_bytes().to_vec()))
 }
 
 /// BLAKE3 of bytes: 32 bytes.

@@ -28,8 +28,9 @@ const capital = (name) => name[0].toUpperCase() + name.slice(1);
 /** @param {{color?: number, shape?: string}} look */
 export const toLook = ({ color = 0, shape = 'round' }) => ({ color, shape: capital(shape) });
 
-export const login = (/** @type {string} */ name, /** @type {any} */ look) => ({
-  Login: { name, look: toLook(look) },
+/** @param {string} name @param {any} look @param {{height: number, nonce: bigint}|null} [work] */
+export const login = (name, look, work = null) => ({
+  Login: { name, look: toLook(look), bot: false, work },
 });
 export const walk = (/** @type {number} */ x, /** @type {number} */ y) => ({
   Walk: { heading: toVec(x, y) },

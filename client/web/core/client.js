@@ -16,6 +16,8 @@ import { Servers } from './servers.js';
 import { Session } from './session.js';
 import { Sight } from './sight.js';
 import { Watch } from './watch.js';
+import { solve, workOf } from './work.js';
+import { fromHex } from '../wire/buffer.js';
 
 /** Deadlines are looked at so often; and with each frame, for tabs whose timers sleep. */
 const TICK_MS = 100;
@@ -41,6 +43,8 @@ export class Client extends EventTarget {
     super();
     this.identity = identity;
     this.wasm = wasm;
+    /** Whether the tab does the work that a first login shows. */
+    this.working = false;
     this.now = () => performance.now();
     this.sight = new Sight();
     this.simName = '';
@@ -118,12 +122,28 @@ export class Client extends EventTarget {
   #makeDeeds() {
     return new Deeds({
       session: this.session,
+      work: () => workOf({
+        ask: (question) => this.inquiry.ask(question),
+        key: this.identity.public,
+        solve: (terms) => this.#solve(terms),
+      }),
       now: this.now,
       steered: (heading) => this.avatar.steer(heading),
       walking: (heading, sent) => this.avatar.walking(heading, sent),
       present: (present) => this.proofs.present(present),
       done: (result) => this.#tell('outcome', result),
     });
+  }
+
+  /** @param {{header: string, tries: bigint}} terms */
+  async #solve({ header, tries }) {
+    const [sim, key, id] = [this.session.sim ?? '', this.identity.public, header].map(fromHex);
+    this.working = true;
+    try {
+      return await solve({ wasm: this.wasm, sim, key, header: id, tries });
+    } finally {
+      this.working = false;
+    }
   }
 
   /** Connects, keeps connected, and goes to another server when one dies. */

@@ -19,6 +19,7 @@ export class Deeds {
   /**
    * @param {object} parts
    * @param {import('./session.js').Session} parts.session
+   * @param {() => Promise<{height: number, nonce: bigint}|null>} parts.work what a login shows
    * @param {() => number} parts.now
    * @param {(heading: {x: number, y: number}) => void} parts.steered
    * @param {(heading: {x: number, y: number}, sent: number) => (height: number) => void}
@@ -26,8 +27,9 @@ export class Deeds {
    * @param {(present: boolean) => void} parts.present the person came into the world, or left it
    * @param {(result: import('./pending.js').Result) => void} parts.done
    */
-  constructor({ session, now, steered, walking, present, done }) {
+  constructor({ session, work, now, steered, walking, present, done }) {
     this.session = session;
+    this.work = work;
     this.now = now;
     this.steered = steered;
     this.present = present;
@@ -70,7 +72,7 @@ export class Deeds {
 
   /** @param {string} name @param {any} look */
   async login(name, look) {
-    const result = await this.#submit(acts.login(name, look), []);
+    const result = await this.#login(name, look);
     if (result.ok) {
       if (this.person === null) this.present(true);
       this.person = { name, look };
@@ -79,6 +81,16 @@ export class Deeds {
       this.walker.forget();
     }
     return result;
+  }
+
+  /** Logs in, and shows work if the sim asks this key for it. @param {string} name @param {any} look */
+  async #login(name, look) {
+    try {
+      return await this.#submit(acts.login(name, look), []);
+    } catch (error) {
+      if (!(error instanceof ActError) || error.code !== 'NeedsWork') throw error;
+      return this.#submit(acts.login(name, look, await this.work()), []);
+    }
   }
 
   async leave() {

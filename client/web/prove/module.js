@@ -198,6 +198,25 @@ export class Module {
   }
 
   /**
+   * Tries numbers as the work of a first login.
+   * @param {Uint8Array} sim  32 bytes
+   * @param {Uint8Array} key  the public key, 32 bytes
+   * @param {Uint8Array} header  the id of the header that it is done for, 32 bytes
+   * @param {bigint} tries  how many it takes on average
+   * @param {bigint} from  the first number
+   * @param {number} count  how many numbers are tried
+   * @returns {bigint | null} the first that solves it
+   */
+  work(sim, key, header, tries, from, count) {
+    const numbers = new DataView(new ArrayBuffer(16));
+    numbers.setBigUint64(0, tries, true);
+    numbers.setBigUint64(8, from, true);
+    const input = joined([sim, key, header, new Uint8Array(numbers.buffer)]);
+    const found = this.#calls.bytes("work", input, count);
+    return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
+  }
+
+  /**
    * Somebody who checks what a session shows.
    * @param {Uint8Array} genesis  the sim's genesis, as nodes answer it
    * @param {string} sim  the sim's id in hexadecimal; refused when it is not that genesis'

@@ -32,6 +32,7 @@ export class Progress {
     if (status.phase === 'connecting') return t(status.why ? 'phase.retrying' : 'phase.connecting', { server: status.http || location.host, why: why({ code: status.why }) });
     if (status.phase === 'moving') return t('phase.moving', { why: why({ code: status.why }) });
     if (status.phase === 'closed') return t('phase.closed', { why: why({ code: status.why }) });
+    if (client.working) return t('phase.working');
     if (entering) return t('phase.entering');
     const quiet = performance.now() - this.since;
     if (quiet > SLOW_MS && !document.hidden) return t('phase.slow', { seconds: Math.round(quiet / 1000) });

@@ -64,6 +64,7 @@ export const question = choice({
   Join: joinRequest,
   Applicants: null,
   GenesisPart: struct({ part: u32 }),
+  LoginTerms: struct({ key: id }),
 });
 
 /** What a client says. */
@@ -130,6 +131,9 @@ export const answer = choice({
   Applicants: seq(applicant),
   Pruned: struct({ oldest: count }),
   GenesisPart: bytes,
+  LoginTerms: choice({
+    Free: null, Work: struct({ height: count, header: id, tries: u64 }), Closed: null,
+  }),
 });
 
 /** Why a server ends a session. */
@@ -150,6 +154,9 @@ const submitRefusal = choice({
   QuotaExceeded: null,
   TooManyLanes: null,
   Full: null,
+  NeedsWork: null,
+  NobodyNew: null,
+  NeedsLogin: null,
 });
 
 const chatLine = struct({ height: count, channel: u8, speaker: count, name: text, text });

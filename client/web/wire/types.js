@@ -71,7 +71,9 @@ export const build = choice({
 });
 
 const acts = {
-  Login: struct({ name: text, look }),
+  Login: struct({
+    name: text, look, bot: bool, work: option(struct({ height: count, nonce: u64 })),
+  }),
   Leave: null,
   Heartbeat: null,
   Walk: struct({ heading: vec2 }),

@@ -371,7 +371,7 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         ActFault::TooManyLanes(_) => SubmitRefusal::TooManyLanes,
         ActFault::Full(_) | ActFault::FirstLoginsFull(_) => SubmitRefusal::Full,
         ActFault::NoLogin => SubmitRefusal::NeedsLogin,
-        ActFault::Closed => SubmitRefusal::Closed,
+        ActFault::Closed => SubmitRefusal::NobodyNew,
         ActFault::NoWork => SubmitRefusal::NeedsWork,
         ActFault::Signature => SubmitRefusal::BadSignature,
     }

@@ -1,6 +1,9 @@
 //! Keys and digests are those of the servers.
 
-use metatopia_types::{Digest, Ed25519, PublicKey, Sign as _, Signature, SigningKey, Verify as _};
+use metatopia_types::{
+    Digest, Ed25519, HeaderId, PublicKey, Puzzle, Sign as _, Signature, SigningKey, SimId,
+    Verify as _,
+};
 use metatopia_wasm::keys;
 
 const SECRET: [u8; 32] = [42; 32];
@@ -45,4 +48,22 @@ fn inputs_of_another_length_are_faults() {
     assert_eq!(keys::verify(&[1; 95]).unwrap_err().code, "input");
     assert_eq!(keys::digest(b"ab", 3).unwrap_err().code, "input");
     assert_eq!(keys::digest(&[0xff, 0xff], 2).unwrap_err().code, "input");
+}
+
+#[test]
+fn work_that_is_found_here_is_good_there() {
+    let (sim, key, header) = ([1; 32], PublicKey([2; 32]), [3; 32]);
+    let puzzle = Puzzle::new(SimId(Digest(sim)), &key, &HeaderId(Digest(header)), 1_000);
+    let input = |from: u64| {
+        let numbers = [1_000_u64.to_le_bytes(), from.to_le_bytes()].concat();
+        [&sim[..], &key.0, &header, &numbers].concat()
+    };
+
+    let found = keys::work(&input(0), 100_000).unwrap();
+    let nonce = u64::from_le_bytes(found.try_into().expect("eight bytes"));
+
+    assert_eq!(puzzle.solve(0, 100_000), Some(nonce));
+    assert_eq!(keys::work(&input(0), nonce as u32), Ok(Vec::new()));
+    assert!(keys::work(&input(0)[1..], 1).is_err());
+    assert!(keys::work(&[&input(0)[..], &[0]].concat(), 1).is_err());
 }

@@ -64,7 +64,7 @@ reasons! {
         SubmitRefusal::TooManyLanes => "too-many-lanes",
         SubmitRefusal::Full => "node-full",
         SubmitRefusal::NeedsWork => "needs-work",
-        SubmitRefusal::Closed => "closed",
+        SubmitRefusal::NobodyNew => "nobody-new",
         SubmitRefusal::NeedsLogin => "needs-login",
     }
     HANGUPS, hangup(Hangup): {

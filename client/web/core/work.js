@@ -1,0 +1,46 @@
+// @ts-check
+/**
+ * What a login takes. A key costs nothing, so a sim may ask one that is new to it for some seconds of
+ * work; only the wasm module does it fast enough.
+ */
+import { variant } from '../wire/postcard.js';
+import { ActError } from './pending.js';
+
+/**
+ * @typedef {object} Puzzle
+ * @property {string|null} wasm the module's address
+ * @property {Uint8Array} sim
+ * @property {Uint8Array} key
+ * @property {Uint8Array} header
+ * @property {bigint} tries
+ */
+
+/** @param {Puzzle} puzzle @returns {Promise<bigint>} */
+export function solve(puzzle) {
+  if (puzzle.wasm === null) return Promise.reject(new ActError('NoModule'));
+  const worker = new Worker(new URL('../prove/work-worker.js', import.meta.url), { type: 'module' });
+  const solved = new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => {
+      if (data.error === undefined) resolve(data.nonce);
+      else reject(new ActError('NoModule'));
+    };
+    worker.onerror = () => reject(new ActError('NoModule'));
+  });
+  worker.postMessage(puzzle);
+  return solved.finally(() => worker.terminate());
+}
+
+/**
+ * The work that a login of this key has to show.
+ * @param {object} parts
+ * @param {(question: any) => Promise<any>} parts.ask
+ * @param {string} parts.key the public key, in hexadecimal
+ * @param {(terms: {height: number, header: string, tries: bigint}) => Promise<bigint>} parts.solve
+ * @returns {Promise<{height: number, nonce: bigint}|null>} null where none is asked for
+ */
+export async function workOf({ ask, key, solve }) {
+  const [kind, terms] = variant(await ask({ LoginTerms: { key } }));
+  if (kind === 'Closed') throw new ActError('NobodyNew');
+  if (kind === 'Free') return null;
+  return { height: terms.height, nonce: await solve(terms) };
+}

@@ -1,0 +1,24 @@
+// @ts-check
+/** Does the work of a first login in a worker, so that the page goes on meanwhile. */
+import { Module } from './module.js';
+
+/** Numbers that are tried in one call: some twenty milliseconds. */
+const STEP = 1 << 17;
+
+/**
+ * @param {{wasm: string, sim: Uint8Array, key: Uint8Array, header: Uint8Array, tries: bigint}} puzzle
+ * @returns {Promise<bigint>}
+ */
+async function solve({ wasm, sim, key, header, tries }) {
+  const module = await Module.fetch(wasm);
+  for (let from = 0n; ; from += BigInt(STEP)) {
+    const nonce = module.work(sim, key, header, tries, from, STEP);
+    if (nonce !== null) return nonce;
+  }
+}
+
+const tell = (/** @type {any} */ message) => /** @type {any} */ (globalThis).postMessage(message);
+
+globalThis.onmessage = ({ data }) => {
+  solve(data).then((nonce) => tell({ nonce }), (error) => tell({ error: String(error) }));
+};
