@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use metatopia_sim::GenesisError;
 use metatopia_store::OpenError;
 use tokio::{
     io::AsyncReadExt as _,
@@ -127,6 +128,7 @@ impl From<ConfigError> for Failure {
 /// The code for a first state that cannot be made.
 fn founding_exit(error: &FoundingError) -> Exit {
     match error {
+        FoundingError::Genesis(GenesisError::Engine { .. }) => Exit::OtherEngine,
         FoundingError::Genesis(_) => Exit::Usage,
         FoundingError::Missing { .. } => Exit::NotFound,
         FoundingError::Snapshot(_) => Exit::Unverified,
@@ -160,6 +162,7 @@ impl From<ServerError> for Failure {
         let message = error.to_string();
         let exit = match error {
             ServerError::Key(error) => return error.into(),
+            ServerError::OtherEngine(error) => return error.into(),
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::NotFound
             }

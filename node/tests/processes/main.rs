@@ -11,6 +11,7 @@ mod healing;
 mod liars;
 mod main_job;
 mod membership;
+mod other_engine;
 mod other_sim;
 mod people;
 mod plaza;

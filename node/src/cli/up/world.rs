@@ -19,6 +19,7 @@ use crate::{
     cli::{Failure, ports::Ports},
     config::{Peer, Written},
     durable::{create_folder, folder_of, replace, sync_folder},
+    engine::{self, OtherEngine},
     founding::state_beside,
     gateway::GatewayLimits,
     keys,
@@ -130,6 +131,8 @@ impl World {
             (0..mark.servers).map(|n| seat(path, n)).collect::<Result<_, _>>()?;
         let bytes =
             fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
+        engine::check(&servers[0].path, &bytes)
+            .map_err(|other| OtherEngine { name: path.display().to_string(), ..other })?;
         let genesis = Genesis::decode(&bytes)
             .map_err(|error| Failure::unverified(format!("{}: {error}", path.display())))?;
         let sim = genesis.id();
