@@ -222,11 +222,13 @@ fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     let draft = parent.join(name);
     let made = fill(&draft, count, make)
         .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
-    if made.is_err() {
+    if let Err(failure) = made {
         // What failed is told; that the draft stays is not worth a second message.
         let _ = fs::remove_dir_all(&draft);
+        // By the place that was named: of the draft's name nobody knows.
+        let (own, named) = (draft.display().to_string(), path.display().to_string());
+        return Err(Failure { message: failure.message.replace(&own, &named), ..failure });
     }
-    made?;
     sync_folder(parent).map_err(|error| disk(parent, &error))
 }
 
