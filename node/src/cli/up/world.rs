@@ -36,7 +36,8 @@ const MARK: &str = "world.toml";
 const LOCK: &str = "up.lock";
 /// The genesis, in every server's directory, so that each can be verified alone.
 pub(in crate::cli) const GENESIS: &str = "genesis";
-const CONFIG: &str = "metatopia.toml";
+/// A server's configuration, in its directory.
+pub(in crate::cli) const CONFIG: &str = "metatopia.toml";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,7 +263,19 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     write(&file, format!("# A world of `metatopia up`.\n{text}").as_bytes())
 }
 
-fn server_path(path: &Path, index: usize) -> PathBuf {
+/// How many servers the world of a directory has; nothing if it is none of `metatopia up`.
+///
+/// # Errors
+/// When what says so is not understood.
+pub(in crate::cli) fn kept_servers(path: &Path) -> Result<Option<usize>, Failure> {
+    if !path.join(MARK).exists() {
+        return Ok(None);
+    }
+    read_mark(path).map(|mark| Some(mark.servers))
+}
+
+/// The directory of one server of a world.
+pub(in crate::cli) fn server_path(path: &Path, index: usize) -> PathBuf {
     path.join(format!("server-{index}"))
 }
 
