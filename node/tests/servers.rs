@@ -10,7 +10,7 @@ use std::{
 };
 
 use metatopia::{
-    config::{LogLevel, Peer, Settings},
+    config::{LogFormat, LogLevel, Peer, Settings},
     http::Origins,
     keys, server,
 };
@@ -90,6 +90,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         snapshot_turns: SNAPSHOT_TURNS,
         behind_turns: BEHIND_TURNS,
         log: LogLevel::Info,
+        log_format: LogFormat::Text,
         source_url: None,
     };
     seats.iter().map(settings).collect()
