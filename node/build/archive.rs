@@ -47,7 +47,8 @@ const ENDINGS: [&str; 21] = [
 ];
 
 /// Files of the source whose names have no end.
-const UNENDED: [&str; 12] = [
+const UNENDED: [&str; 13] = [
+    ".ci/advisories",
     ".ci/browser",
     ".ci/module",
     ".ci/network",
@@ -87,16 +88,14 @@ pub(crate) fn pack(root: &Path, out: &Path, commit: &str, sources: &[&str]) {
 }
 
 /// The files of the source, by name: those that git knows, with new ones among the sources; else those
-/// that the archive brought; else all that look like source.
+/// that the archive brought, and all that look like source, for somebody may have added some.
 fn files(root: &Path, sources: &[&str]) -> io::Result<BTreeSet<String>> {
-    let found = match (of_git(root, sources), fs::read_to_string(root.join(CONTENTS))) {
-        (Some(found), _) => found,
-        (None, Ok(contents)) => {
+    let found = match of_git(root, sources) {
+        Some(found) => found,
+        None => {
+            let contents = fs::read_to_string(root.join(CONTENTS)).unwrap_or_default();
             let names = contents.lines().filter(|line| !line.is_empty() && !line.contains(' '));
-            names.map(str::to_owned).collect()
-        }
-        (None, Err(_)) => {
-            let mut found = BTreeSet::new();
+            let mut found: BTreeSet<String> = names.map(str::to_owned).collect();
             walk(root, Path::new(""), &mut found)?;
             found
         }
