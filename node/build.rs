@@ -1,6 +1,9 @@
 //! Bakes in which source this program was built from, for `/source`: the licence asks for it; and the
 //! page's WebAssembly module, where there is one.
 
+#[path = "build/archive.rs"]
+mod archive;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -46,10 +49,19 @@ fn main() {
     for path in watched.iter().filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    let (commit, modified) = source(&root).unwrap_or(("unknown".to_owned(), "unknown"));
+    name_and_pack_source(&root);
+    build_in(module(&root).as_deref());
+}
+
+/// Tells the program which source it is of, and packs that source for it.
+fn name_and_pack_source(root: &Path) {
+    let carried = || Some((archive::carried_commit(root)?, "unknown"));
+    let unknown = || ("unknown".to_owned(), "unknown");
+    let (commit, modified) = source(root).or_else(carried).unwrap_or_else(unknown);
     println!("cargo::rustc-env=BUILD_COMMIT_OF_METATOPIA={commit}");
     println!("cargo::rustc-env=BUILD_MODIFIED_OF_METATOPIA={modified}");
-    build_in(module(&root).as_deref());
+    let out = env::var("OUT_DIR").expect("cargo sets it");
+    archive::pack(root, &Path::new(&out).join("source.tar.gz"), &commit, &SOURCES);
 }
 
 /// The module, if there is one: the one that is named, else the one that `.ci/module` made of these

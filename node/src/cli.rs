@@ -32,6 +32,7 @@ mod session;
 mod sources;
 mod standing;
 mod status;
+mod survey;
 mod up;
 mod world;
 
@@ -82,7 +83,7 @@ enum Command {
         #[command(subcommand)]
         command: admin::AdminCommand,
     },
-    /// How a server stands.
+    /// How all servers here stand, or one.
     Status(status::StatusArgs),
     /// Make and look at keys.
     Keys {
@@ -155,7 +156,7 @@ fn after_help() -> String {
         metatopia keys new --out me.key               a key of your own\n  \
         metatopia client --key me.key                 walk around; type `help` there\n  \
         metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
-        metatopia status --json                       height, root, proposer, peers\n  \
+        metatopia status --watch                      all servers here, and turns a second\n  \
         metatopia log verify ~/.local/state/metatopia/plaza\n\n\
         Every command explains itself with --help.\n\n\
         Exit codes:\n{}",

@@ -65,7 +65,7 @@ pub const FILE_BYTES_MAX: u64 = 256 * 1024;
 /// time for which others keep what they decided.
 pub const TURNS: RangeInclusive<u64> = 10..=HISTORY_TURNS;
 
-/// How much is logged. A release build logs no more than `info`.
+/// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
@@ -110,6 +110,34 @@ impl FromStr for LogLevel {
         use LogLevel::{Debug, Error, Info, Off, Trace, Warn};
         let all = [Off, Error, Warn, Info, Debug, Trace];
         all.into_iter().find(|level| level.name() == text).ok_or(ParseLogLevelError)
+    }
+}
+
+/// In which form is logged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The text is no log format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("neither text nor json")]
+pub struct ParseLogFormatError;
+
+impl FromStr for LogFormat {
+    type Err = ParseLogFormatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(ParseLogFormatError),
+        }
     }
 }
 
@@ -223,6 +251,8 @@ pub struct Settings {
     pub behind_turns: u64,
     /// How much is logged. Default: info.
     pub log: LogLevel,
+    /// In which form. Default: text.
+    pub log_format: LogFormat,
     /// Where users get the source of this very program, if it is not the public one.
     pub source_url: Option<String>,
 }
@@ -332,6 +362,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         snapshot_turns: layer.snapshot_turns.unwrap_or(SNAPSHOT_TURNS),
         behind_turns: layer.behind_turns.unwrap_or(BEHIND_TURNS),
         log: layer.log.unwrap_or(LogLevel::Info),
+        log_format: layer.log_format.unwrap_or_default(),
         source_url: layer.source_url,
         data_dir,
     };

@@ -10,6 +10,7 @@
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
 //! | `GET /metrics` | [`Metrics`] for Prometheus |
 //! | `GET /source` | [`SourceOffer`] as JSON: this very program's source, as its licence asks |
+//! | `GET /source.tar.gz` | that source |
 //! | `GET /`, `GET /w/SIM`, `GET /assets/..` | the page and what it is made of |
 //!
 //! The node's loop publishes its status in a [`watch`] channel and answers [`Query`]s; the server
@@ -194,6 +195,7 @@ fn app(allowed: Allowed, node: Node) -> Router {
         .route("/health/ready", get(ready))
         .route("/metrics", get(metrics))
         .route("/source", get(source))
+        .route(source::ARCHIVE_PATH, get(source::archive))
         .route("/", get(page::page))
         .route("/w/{sim}", get(page::page_of))
         .route("/assets/{tree}/{*path}", get(page::asset))

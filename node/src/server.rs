@@ -2,14 +2,7 @@
 
 mod kept;
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-};
+use std::{collections::BTreeMap, fs, io, net::SocketAddr, path::PathBuf, sync::Arc, thread};
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
@@ -35,6 +28,7 @@ use crate::{
     config::{Peer, Settings},
     disk::{OpenDiskError, RealDisk},
     driver::{Driver, DriverError, QUERIES_MAX},
+    engine::{self, OtherEngine},
     founding::FoundingError,
     gateway::{self, Door, GatewayLimits},
     heals::HealFile,
@@ -66,6 +60,9 @@ pub enum ServerError {
         /// What is wrong with it.
         source: Box<GenesisError>,
     },
+    /// The sim is of another engine.
+    #[error(transparent)]
+    OtherEngine(#[from] OtherEngine),
     /// The sim's first state cannot be made.
     #[error("genesis {}: {source}", path.display())]
     Founding {
@@ -170,13 +167,16 @@ pub async fn run_meddled(
     stop: watch::Receiver<bool>,
     meddle: Option<Meddle>,
 ) -> Result<(), ServerError> {
-    let (genesis, encoded) = read_genesis(&settings.genesis)?;
+    let (genesis, encoded) = read_genesis(&settings)?;
     let sim = genesis.id();
     let signer = keys::load(&settings.vote_key)?;
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
     let mut kept = Kept::open(&settings, &genesis, sim, server)?;
     kept.begin_log(&settings)?;
+    if let Err(error) = engine::note(&settings.data_dir) {
+        tracing::warn!(%error, "which program runs here is not noted");
+    }
     kept::mark_used(&settings.vote_key, sim)?;
     // What fails most often comes before anything has to be taken down again.
     let bound = http::bind(settings.http_listen)?;
@@ -340,9 +340,11 @@ fn start_threads(
     Ok(Threads { orders, stored, jobs, applied, disk })
 }
 
-fn read_genesis(path: &Path) -> Result<(Genesis, Vec<u8>), ServerError> {
+fn read_genesis(settings: &Settings) -> Result<(Genesis, Vec<u8>), ServerError> {
+    let path = &settings.genesis;
     let bytes = fs::read(path)
         .map_err(|source| ServerError::ReadGenesis { path: path.to_owned(), source })?;
+    engine::check(&settings.data_dir, &bytes)?;
     let genesis = Genesis::decode(&bytes).map_err(|source| ServerError::Genesis {
         path: path.to_owned(),
         source: Box::new(source),

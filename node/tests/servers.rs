@@ -4,13 +4,20 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    future::Future,
+    io,
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use metatopia::{
-    config::{LogLevel, Peer, Settings},
+    config::{LogFormat, LogLevel, Peer, Settings},
     http::Origins,
     keys, server,
 };
@@ -18,6 +25,9 @@ use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters};
 use metatopia_types::{Contact, Sign};
 use tokio::{sync::watch, task::JoinHandle, time::timeout};
+
+/// How long anything may take here. Debug builds on a busy machine are slow; nothing waits for it.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A folder of its own, gone when the test is.
 struct Folder(PathBuf);
@@ -36,9 +46,24 @@ impl Drop for Folder {
     }
 }
 
+/// Ports that the system lends to nobody by itself, beginning elsewhere in each process.
+const PORTS: Range<u32> = 16_384..32_768;
+
+/// A port that is free and that no other test of this process is given. What the system gives for port
+/// 0 it gives again once it was let go: of eight that were looked up in a row two were the same in 3
+/// of 400 cases, and then a server did not start, and nobody was told.
 fn free_port() -> u16 {
-    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    socket.local_addr().expect("bound").port()
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let count = PORTS.end - PORTS.start;
+    let first = std::process::id().wrapping_mul(64);
+    for _ in 0..count {
+        let place = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % count;
+        let port = u16::try_from(PORTS.start + place).expect("below 2^16");
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port of {PORTS:?} is free");
 }
 
 /// A world without objects, and its servers' settings.
@@ -90,6 +115,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         snapshot_turns: SNAPSHOT_TURNS,
         behind_turns: BEHIND_TURNS,
         log: LogLevel::Info,
+        log_format: LogFormat::Text,
         source_url: None,
     };
     seats.iter().map(settings).collect()
@@ -100,10 +126,104 @@ struct Running {
     task: JoinHandle<Result<(), server::ServerError>>,
 }
 
+/// A server that was started, for whoever waits in vain.
+struct Started {
+    /// Of which world it is.
+    genesis: PathBuf,
+    http: SocketAddr,
+    /// Why it ended; nothing while it runs.
+    ended: Option<String>,
+}
+
+static STARTED: Mutex<Vec<Started>> = Mutex::new(Vec::new());
+
 fn start(settings: &Settings) -> Running {
+    log_for_failures();
     let (stop, stopped) = watch::channel(false);
-    let task = tokio::spawn(server::run(settings.clone(), stopped));
+    let mut all = STARTED.lock().expect("nobody panics here");
+    let place = all.len();
+    all.push(Started {
+        genesis: settings.genesis.clone(),
+        http: settings.http_listen,
+        ended: None,
+    });
+    drop(all);
+    let run = server::run(settings.clone(), stopped);
+    let task = tokio::spawn(async move {
+        let ended = run.await;
+        let told = match &ended {
+            Ok(()) => "stopped as it was told".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        STARTED.lock().expect("nobody panics here")[place].ended = Some(told);
+        ended
+    });
     Running { stop, task }
+}
+
+/// Bytes of logs that are kept for a failure.
+const LOG_BYTES_MAX: usize = 64 * 1024;
+
+/// What all servers of this process have logged last.
+static LOGGED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct Logged;
+
+impl io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut logged = LOGGED.lock().expect("nobody panics here");
+        logged.extend_from_slice(bytes);
+        let surplus = logged.len().saturating_sub(LOG_BYTES_MAX);
+        logged.drain(..surplus);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn log_for_failures() {
+    let filter = tracing_subscriber::EnvFilter::new("info,arc_malachitebft_core_consensus=warn");
+    let log = tracing_subscriber::fmt().with_ansi(false).with_writer(|| Logged);
+    // The first of the tests has done it for all.
+    drop(log.with_env_filter(filter).try_init());
+}
+
+/// What each server of a world says, or why it ended, and what was logged last.
+async fn told_by_all(settings: &Settings) -> String {
+    let mut told = String::new();
+    let of_this_world: Vec<(SocketAddr, Option<String>)> = {
+        let all = STARTED.lock().expect("nobody panics here");
+        let own = all.iter().filter(|started| started.genesis == settings.genesis);
+        own.map(|started| (started.http, started.ended.clone())).collect()
+    };
+    for (http, ended) in of_this_world {
+        let said = match ended {
+            Some(why) => format!("ended: {why}"),
+            None => {
+                let asked = Settings { http_listen: http, ..settings.clone() };
+                match get(&asked, "/api/status").await {
+                    Some(status) => status.to_string(),
+                    None => "runs, and does not answer".to_owned(),
+                }
+            }
+        };
+        told.push_str(&format!("{http}: {said}\n"));
+    }
+    told.push_str(&String::from_utf8_lossy(&LOGGED.lock().expect("nobody panics here")));
+    told
+}
+
+/// Waits for something that must come; if it does not, every server says how it stands.
+async fn in_time<T>(settings: &Settings, what: &str, wait: impl Future<Output = T>) -> T {
+    match timeout(PATIENCE, wait).await {
+        Ok(come) => come,
+        Err(_) => {
+            let told = told_by_all(settings).await;
+            panic!("{what}: not within {PATIENCE:?}\n{told}");
+        }
+    }
 }
 
 impl Running {
@@ -131,7 +251,7 @@ async fn reach(settings: &Settings, height: u64) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(Duration::from_secs(20), wait).await.expect("turns are decided");
+    in_time(settings, &format!("turn {height}"), wait).await;
 }
 
 async fn root(settings: &Settings, height: u64) -> String {
@@ -150,7 +270,7 @@ async fn servers(settings: &Settings, count: usize) -> Vec<serde_json::Value> {
             }
         }
     };
-    timeout(Duration::from_secs(20), wait).await.expect("servers tell each other")
+    in_time(settings, "servers tell each other where clients connect", wait).await
 }
 
 /// The status of an answer to a page of `origin`.
@@ -297,7 +417,7 @@ async fn said(settings: &Settings, path: &str, is_so: fn(&serde_json::Value) -> 
             }
         }
     };
-    timeout(Duration::from_secs(20), wait).await.expect("it comes to be so")
+    in_time(settings, &format!("{path} is as it should be"), wait).await
 }
 
 /// A server whose log is damaged in its middle once refused to start. Now it follows in silence, from

@@ -21,11 +21,13 @@ pub enum Exit {
     Diverged,
     /// No quorum, or no answer in time.
     TimedOut,
+    /// A directory or file is of another engine than this program; it is left as it is.
+    OtherEngine,
 }
 
 impl Exit {
     /// All of them, by code.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ok,
         Self::Failed,
         Self::Usage,
@@ -34,6 +36,7 @@ impl Exit {
         Self::Unverified,
         Self::Diverged,
         Self::TimedOut,
+        Self::OtherEngine,
     ];
 
     /// The number that the process ends with.
@@ -48,6 +51,7 @@ impl Exit {
             Self::Unverified => 5,
             Self::Diverged => 6,
             Self::TimedOut => 7,
+            Self::OtherEngine => 8,
         }
     }
 
@@ -63,6 +67,7 @@ impl Exit {
             Self::Unverified => "verification failed",
             Self::Diverged => "divergence, or stalled",
             Self::TimedOut => "no quorum, or time-out",
+            Self::OtherEngine => "of another engine: left as it is",
         }
     }
 
@@ -87,12 +92,13 @@ mod tests {
     #[test]
     fn codes_are_the_documented_ones() {
         let codes = Exit::ALL.map(Exit::code);
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(Exit::Usage.code(), 2, "clap ends with 2 by itself");
         assert_eq!(Exit::Refused.code(), 4);
         assert_eq!(Exit::Unverified.code(), 5);
         assert_eq!(Exit::Diverged.code(), 6);
         assert_eq!(Exit::TimedOut.code(), 7);
+        assert_eq!(Exit::OtherEngine.code(), 8);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::exit::Exit;
+use crate::engine::OtherEngine;
 
 /// Why a command did not do what it was asked: what, which, and what to try next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<OtherEngine> for Failure {
+    fn from(error: OtherEngine) -> Self {
+        Self::new(Exit::OtherEngine, error.to_string())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,11 +3,13 @@
 mod join;
 
 use std::{
+    env,
     io::{self, IsTerminal as _},
     path::PathBuf,
 };
 
 use clap::{Args, Subcommand};
+use metatopia_sim::GenesisError;
 use metatopia_store::OpenError;
 use tokio::{
     io::AsyncReadExt as _,
@@ -18,10 +20,13 @@ use tracing_subscriber::EnvFilter;
 
 use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
-    config::{self, ConfigError, Layer, LogLevel, Settings},
+    config::{self, ConfigError, Layer, LogFormat, LogLevel, Settings},
     founding::{FoundingError, SnapshotFileError},
     server::{self, ServerError},
 };
+
+/// What programs in Rust take directives for their logs from.
+const RUST_LOG: &str = "RUST_LOG";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum NodeCommand {
@@ -54,7 +59,7 @@ pub(super) fn run(command: NodeCommand, console: Console) -> Result<(), Failure>
         NodeCommand::Join(args) => return join::run(*args, console),
     };
     let settings = settle(&args)?;
-    log_to_stderr(settings.log);
+    log_to_stderr(settings.log, settings.log_format)?;
     super::wait(async move {
         let stop = stop_signal(args.until_stdin_ends)
             .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
@@ -62,14 +67,27 @@ pub(super) fn run(command: NodeCommand, console: Console) -> Result<(), Failure>
     })
 }
 
-fn log_to_stderr(level: LogLevel) {
-    let filter = EnvFilter::new(filter(level));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(io::stderr().is_terminal())
-        .with_writer(io::stderr);
+/// Logs to standard error, as the configuration says, or RUST_LOG if that is set.
+fn log_to_stderr(level: LogLevel, format: LogFormat) -> Result<(), Failure> {
+    let filter = chosen(env::var(RUST_LOG).ok().as_deref(), level)?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // A second subscriber is only there in tests, which keep theirs.
-    let _ = log.try_init();
+    let _ = match format {
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    Ok(())
+}
+
+/// What is logged: by the directives of RUST_LOG, or else by the level.
+fn chosen(directives: Option<&str>, level: LogLevel) -> Result<EnvFilter, Failure> {
+    let Some(directives) = directives.filter(|text| !text.trim().is_empty()) else {
+        return Ok(EnvFilter::new(filter(level)));
+    };
+    EnvFilter::builder().parse(directives).map_err(|error| {
+        Failure::usage(format!("environment variable {RUST_LOG}: `{directives}` is wrong: {error}"))
+            .hint("an example is `info,metatopia::gateway=debug`")
+    })
 }
 
 /// Agreement's core tells of every vote at the level at which we tell of sessions.
@@ -127,6 +145,7 @@ impl From<ConfigError> for Failure {
 /// The code for a first state that cannot be made.
 fn founding_exit(error: &FoundingError) -> Exit {
     match error {
+        FoundingError::Genesis(GenesisError::Engine { .. }) => Exit::OtherEngine,
         FoundingError::Genesis(_) => Exit::Usage,
         FoundingError::Missing { .. } => Exit::NotFound,
         FoundingError::Snapshot(_) => Exit::Unverified,
@@ -160,6 +179,7 @@ impl From<ServerError> for Failure {
         let message = error.to_string();
         let exit = match error {
             ServerError::Key(error) => return error.into(),
+            ServerError::OtherEngine(error) => return error.into(),
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::NotFound
             }
@@ -175,5 +195,22 @@ impl From<ServerError> for Failure {
             _ => Exit::Failed,
         };
         Self::new(exit, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_log_is_taken_before_the_level_and_refused_by_name_if_it_is_wrong() {
+        let own = chosen(None, LogLevel::Info).unwrap().to_string();
+        assert!(own.contains("arc_malachitebft_core_consensus=warn"), "{own}");
+        assert_eq!(chosen(Some("  "), LogLevel::Info).unwrap().to_string(), own);
+        let asked = chosen(Some("metatopia::gateway=debug"), LogLevel::Off).unwrap();
+        assert_eq!(asked.to_string(), "metatopia::gateway=debug");
+        let failure = chosen(Some("metatopia=loud"), LogLevel::Info).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("RUST_LOG") && failure.message.contains("loud"));
     }
 }

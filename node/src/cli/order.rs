@@ -58,6 +58,7 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
             .hint("nodes remember the latest turns; `metatopia script list` prints the scripts"));
     };
     if entries.is_empty() {
+        exists(&args.at, script).await?;
         console.note(&format!("script {script} got no event in turn {height}"));
     }
     for (place, entry) in entries.into_iter().enumerate() {
@@ -65,6 +66,20 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
         console.show(&Place { place, tick, sender, event: entry.event })?;
     }
     Ok(())
+}
+
+/// Does this script run there? Of one that never did, servers say the same as of one without events.
+async fn exists(at: &NodeArgs, script: ScriptId) -> Result<(), Failure> {
+    let Answer::Scripts(scripts) = at.ask(Question::Scripts).await? else {
+        return Err(
+            Failure::timed_out("the node is too busy to list its scripts").hint("try again")
+        );
+    };
+    if scripts.iter().any(|entry| entry.script == script) {
+        return Ok(());
+    }
+    Err(Failure::not_found(format!("no script {script} runs there"))
+        .hint("`metatopia script list` prints the scripts"))
 }
 
 #[cfg(test)]

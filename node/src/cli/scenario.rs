@@ -1,10 +1,11 @@
 //! `scenario`: stories of servers and faults, played by the simulated world. That world is a program of
 //! its own, so that this one holds nothing that could break a rule on purpose; words, output and exit
-//! code are passed through.
+//! code are passed through. Where it is not there yet, it is built of the source that this program was
+//! built of.
+
+mod player;
 
 use std::{
-    env,
-    env::consts::EXE_SUFFIX,
     ffi::OsString,
     path::PathBuf,
     process::{self, ExitStatus},
@@ -13,9 +14,6 @@ use std::{
 use clap::{Args, Subcommand};
 
 use super::{console::Console, exit::Exit, failure::Failure};
-
-/// The program that plays.
-const WORLD: &str = "metatopia-world";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ScenarioCommand {
@@ -26,9 +24,9 @@ pub(super) enum ScenarioCommand {
         metatopia scenario run my-story.toml --seed 7 --json\n\n\
         A story is a TOML file: servers, people, scripts, faults, and what should come of them; \
         docs/stories.md\ndescribes it. The same story with the same seed is the same history, on \
-        every machine. Ends with 0 if\nall came true, with 1 if not, with 2 if a file is wrong. It \
-        takes the program metatopia-world, beside\nthis one or on PATH: cargo build --release -p \
-        metatopia-world")]
+        every machine. Ends with 0 if\nall came true, with 1 if not, with 2 if a file is wrong. They \
+        are played by the program metatopia-world,\nbeside this one or on PATH; where it is \
+        missing, it is built first, of the source that this program was\nbuilt of.")]
     Run(RunArgs),
     /// Read stories and play nothing: mistakes are told with line and column.
     Check(CheckArgs),
@@ -65,29 +63,12 @@ pub(super) fn run(command: ScenarioCommand, console: Console) -> Result<(), Fail
     }
     words.push("--".into());
     words.extend(files.into_iter().map(OsString::from));
-    let world = find()?;
+    let world = player::found_or_built(console)?;
     let status = process::Command::new(&world)
         .args(words)
         .status()
         .map_err(|error| Failure::failed(format!("cannot start {}: {error}", world.display())))?;
     pass_on(status)
-}
-
-/// The program beside this one, or else the first one on `PATH`.
-fn find() -> Result<PathBuf, Failure> {
-    let name = format!("{WORLD}{EXE_SUFFIX}");
-    let own = env::current_exe().ok();
-    let beside = own.as_deref().and_then(|own| own.parent()).map(|folder| folder.join(&name));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join(&name));
-    let found = beside.iter().cloned().chain(on_path).find(|program| program.is_file());
-    found.ok_or_else(|| {
-        let place = beside.map_or_else(|| name.clone(), |program| program.display().to_string());
-        Failure::not_found(format!(
-            "stories are played by a program of its own, {WORLD}, which is neither {place} nor on PATH"
-        ))
-        .hint("build it with `cargo build --release -p metatopia-world`")
-    })
 }
 
 fn pass_on(status: ExitStatus) -> Result<(), Failure> {
@@ -96,6 +77,6 @@ fn pass_on(status: ExitStatus) -> Result<(), Failure> {
         Some(Exit::Ok) => Ok(()),
         // It has said why.
         Some(exit) => Err(Failure::quiet(exit)),
-        None => Err(Failure::failed(format!("{WORLD} did not end by itself: {status}"))),
+        None => Err(Failure::failed(format!("{} did not end by itself: {status}", player::NAME))),
     }
 }

@@ -1,32 +1,37 @@
-//! `status`: how a server stands.
+//! `status`: how a server stands, or all servers of a directory.
 
-use std::fmt;
+mod table;
+
+use std::{env, fmt, path::PathBuf};
 
 use clap::Args;
 use metatopia_types::Height;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    arguments,
-    console::Console,
-    exit::Exit,
-    failure::Failure,
-    session::{NODE, http_exit},
-};
+use super::{arguments, console::Console, exit::Exit, failure::Failure, session::http_exit, up};
 use crate::client_driver::{NodeUrl, http};
 
 /// `status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    metatopia status\n  \
-    metatopia status --at 1200 --json      the root after height 1200, to compare servers by\n\n\
-    A server that is stalled, diverged or healing is described as any other, with exit code 6.")]
+    metatopia status                       all servers of `metatopia up`, and turns a second\n  \
+    metatopia status --watch               the same, renewed every second\n  \
+    metatopia status --node http://127.0.0.1:8080 --at 1200 --json\n\n\
+    With --at it is the root after that height, to compare servers by. A server that is stalled,\n\
+    diverged or healing is described as any other, with exit code 6; without a quorum it is 7.")]
 pub(super) struct StatusArgs {
-    /// The node.
-    #[arg(long, value_name = "URL", default_value = NODE)]
-    node: NodeUrl,
+    /// One server, instead of all in a directory.
+    #[arg(long, value_name = "URL")]
+    node: Option<NodeUrl>,
+    /// The directory of `metatopia up`, or of `metatopia node join`
+    /// [default: ~/.local/state/metatopia/plaza].
+    #[arg(long, value_name = "DIR", conflicts_with = "node")]
+    data_dir: Option<PathBuf>,
+    /// Renew the table every second, until Ctrl-C.
+    #[arg(long, conflicts_with = "node")]
+    watch: bool,
     /// Show the root after this height.
-    #[arg(long, value_name = "HEIGHT", value_parser = arguments::height)]
+    #[arg(long, value_name = "HEIGHT", value_parser = arguments::height, requires = "node")]
     at: Option<Height>,
 }
 
@@ -62,6 +67,18 @@ pub(super) struct Status {
 }
 
 impl Status {
+    /// How it stands, in a word or a few.
+    fn state(&self) -> &str {
+        let follows = self.more.get("voting").is_some_and(|voting| voting == false)
+            && !self.validators.contains(&self.server);
+        match self.condition.as_deref() {
+            Some("running") | None if follows => "running, follows without a vote",
+            Some(condition) => condition,
+            None if self.stalled => "stalled",
+            None => "running",
+        }
+    }
+
     fn follows(&self) -> Option<Follows> {
         Follows::deserialize(self.more.get("follows")?).ok()
     }
@@ -139,14 +156,7 @@ impl fmt::Display for Missing {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let follows = self.more.get("voting").is_some_and(|voting| voting == false)
-            && !self.validators.contains(&self.server);
-        let state = match self.condition.as_deref() {
-            Some("running") | None if follows => "running, follows without a vote",
-            Some(condition) => condition,
-            None if self.stalled => "stalled",
-            None => "running",
-        };
+        let state = self.state();
         writeln!(f, "server      {}", self.server)?;
         let parent = self.more.get("parent").and_then(|parent| parent.get("sim"));
         if let Some(parent) = parent.and_then(|sim| sim.as_str()) {
@@ -178,15 +188,22 @@ impl fmt::Display for Status {
 }
 
 pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failure> {
-    let status = Status::ask(&args.node, args.at).await?;
+    let Some(node) = args.node else {
+        let directory = match args.data_dir {
+            Some(directory) => directory,
+            None => up::default_dir(|name| env::var_os(name).map(PathBuf::from))?,
+        };
+        return table::run(&directory, args.watch, console).await;
+    };
+    let status = Status::ask(&node, args.at).await?;
     console.show(&status)?;
     if let Some(condition @ ("diverged" | "healing" | "following")) = status.condition.as_deref() {
-        let message = format!("{} is {condition}: its state was not the others'", args.node);
+        let message = format!("{node} is {condition}: its state was not the others'");
         return Err(Failure::new(Exit::Diverged, message)
             .hint("see the folder `capsules` in its data directory"));
     }
     if status.stalled {
-        let message = format!("{} has decided nothing lately: it is stalled", args.node);
+        let message = format!("{node} has decided nothing lately: it is stalled");
         return Err(Failure::new(Exit::Diverged, message).hint(
             "see whether more than two thirds of the servers live; if they do, and disagree, \
                  see `metatopia recover --help`",

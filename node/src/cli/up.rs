@@ -1,6 +1,7 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
+mod guard;
 pub(super) mod world;
 
 use std::{env, fmt, io, path::PathBuf, time::Duration};
@@ -13,10 +14,11 @@ use tokio::{
 };
 
 use self::{
-    cluster::{Cluster, Death},
+    cluster::Cluster,
+    guard::Guard,
     world::{SERVERS, World},
 };
-use super::{arguments, console::Console, exit::Exit, failure::Failure, status::Status};
+use super::{arguments, console::Console, failure::Failure};
 
 /// The port of the first server.
 const HTTP_PORT: u16 = 8080;
@@ -28,7 +30,8 @@ const HTTP_PORT: u16 = 8080;
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
-    logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped.")]
+    logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped. A server\n\
+    that ends is started again, after a second and then less and less often.")]
 pub(super) struct UpArgs {
     /// How many servers a new world has [default: 4].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
@@ -42,11 +45,20 @@ pub(super) struct UpArgs {
     /// Stop this long after the world is ready.
     #[arg(long, value_parser = arguments::duration, value_name = "DURATION")]
     exit_after: Option<Duration>,
+    /// Leave a server that ends as it is, and end when too few are left.
+    #[arg(long)]
+    no_restart: bool,
 }
 
 impl Default for UpArgs {
     fn default() -> Self {
-        Self { servers: None, data_dir: None, http_port: HTTP_PORT, exit_after: None }
+        Self {
+            servers: None,
+            data_dir: None,
+            http_port: HTTP_PORT,
+            exit_after: None,
+            no_restart: false,
+        }
     }
 }
 
@@ -89,24 +101,6 @@ impl fmt::Display for Ready {
     }
 }
 
-/// A server process that ended by itself.
-#[derive(Debug, Serialize)]
-struct Died {
-    died: usize,
-    pid: u32,
-    status: String,
-    alive: usize,
-    needed: usize,
-}
-
-impl fmt::Display for Died {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { died, pid, status, alive, needed } = self;
-        write!(f, "server {died} (process {pid}) ended: {status}; ")?;
-        write!(f, "{alive} live, {needed} are needed")
-    }
-}
-
 pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let mut stop = Stop::install()?;
     let path = match args.data_dir {
@@ -117,10 +111,13 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let world = World::open_or_create(&path, servers.unwrap_or(SERVERS))?;
     world.check_count(servers)?;
     let count = world.servers().len();
+    if let Some(warning) = guard::warning(count) {
+        console.warn(&warning);
+    }
     console.note(&format!("starting {count} servers in {}", world.path().display()));
     let mut cluster = Cluster::start(&world, args.http_port)?;
     let outcome = tokio::select! {
-        outcome = live(&mut cluster, &world, args.exit_after, console) => outcome,
+        outcome = live(&mut cluster, &world, (args.exit_after, !args.no_restart), console) => outcome,
         () = stop.come() => Ok(()),
     };
     console.note("stopping");
@@ -132,7 +129,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
 async fn live(
     cluster: &mut Cluster,
     world: &World,
-    exit_after: Option<Duration>,
+    (exit_after, restarts): (Option<Duration>, bool),
     console: Console,
 ) -> Result<(), Failure> {
     cluster.ready().await?;
@@ -144,42 +141,10 @@ async fn live(
             None => std::future::pending().await,
         }
     };
+    let guard = Guard::new(cluster, world, restarts, console)?;
     tokio::select! {
-        failure = watch(cluster, world, console) => Err(failure),
+        failure = guard.watch() => Err(failure),
         () = ended => Ok(()),
-    }
-}
-
-/// Do servers vote that are not of this directory? Then it is not for us to say how many are needed.
-async fn has_others(cluster: &Cluster, world: &World) -> bool {
-    for index in 0..world.servers().len() {
-        if let Ok(status) = Status::ask(&cluster.ports(index).url(), None).await {
-            let ours = |key: &String| world.servers().iter().any(|s| s.key.to_string() == *key);
-            return !status.validators.iter().all(ours);
-        }
-    }
-    false
-}
-
-/// Reports servers that end; returns when too few are left.
-async fn watch(cluster: &mut Cluster, world: &World, console: Console) -> Failure {
-    let needed = cluster.quorum();
-    loop {
-        let Death { index, pid, status } = cluster.death().await;
-        let alive = cluster.alive().await;
-        let died = Died { died: index, pid, status, alive, needed };
-        if console.is_json() {
-            if let Err(failure) = console.json(&died) {
-                return failure;
-            }
-        } else {
-            console.warn(&died.to_string());
-        }
-        if alive < needed && !has_others(cluster, world).await {
-            let message = format!("{alive} servers live where {needed} are needed: no quorum");
-            return Failure::new(Exit::TimedOut, message)
-                .hint(&format!("see {}", cluster.log_path(index).display()));
-        }
     }
 }
 
@@ -204,7 +169,7 @@ fn ready(cluster: &Cluster, world: &World) -> Ready {
 }
 
 /// Where worlds are kept unless another place is named.
-fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Failure> {
+pub(super) fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Failure> {
     // As the XDG base directory specification has it: a relative path counts as not set.
     let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
     let home =
@@ -240,6 +205,7 @@ impl Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::exit::Exit;
 
     #[test]
     fn the_ready_line_has_the_documented_shape() {

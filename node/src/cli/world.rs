@@ -10,7 +10,9 @@ use clap::{Args, Subcommand};
 use metatopia_sim::{Genesis, Parent};
 use serde::Serialize;
 
-use super::{console::Console, failure::Failure, log::server::read_genesis, up::world::GENESIS};
+use super::{
+    console::Console, failure::Failure, log::server::read_any_genesis, up::world::GENESIS,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum WorldCommand {
@@ -113,7 +115,7 @@ pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure
 }
 
 fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
-    let genesis: Genesis = read_genesis(&genesis_at(&args.path)?)?;
+    let genesis: Genesis = read_any_genesis(&genesis_at(&args.path)?)?;
     console.show(&Shown {
         sim: genesis.id().to_string(),
         name: genesis.name.clone(),

@@ -5,7 +5,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use libp2p::Multiaddr;
 use serde::Deserialize;
 
-use super::{HostPort, LogLevel, Peer};
+use super::{HostPort, LogFormat, LogLevel, Peer};
 use crate::http::{Origin, Origins};
 
 fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
@@ -100,8 +100,11 @@ keys! {
     snapshot_turns: u64, "COUNT";
     /// Turns behind the others from which on a state is fetched from them [default: 1500].
     behind_turns: u64, "COUNT";
-    /// How much is logged: off, error, warn, info, debug or trace [default: info].
+    /// How much is logged: off, error, warn, info, debug or trace [default: info]. RUST_LOG, if it
+    /// is set, says it instead, for each part of the program.
     log: LogLevel, "LEVEL";
+    /// In which form is logged: text or json [default: text].
+    log_format: LogFormat, "FORMAT";
     /// Where users get the source of this very program, if it is not the public one.
     source_url: String, "URL";
 }

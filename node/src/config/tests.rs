@@ -80,6 +80,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("snapshot_turns", "60"),
         ("behind_turns", "70"),
         ("log", "trace"),
+        ("log_format", "json"),
         ("source_url", "https://example.org/source"),
     ];
     assert_eq!(values.map(|(key, _)| key), Layer::KEYS);

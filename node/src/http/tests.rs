@@ -372,6 +372,25 @@ async fn the_source_is_offered() {
     assert_eq!(body["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(body["commit"], env!("BUILD_COMMIT_OF_METATOPIA"));
     assert_eq!(body["url"], "https://example.org/source");
+    assert_eq!(body["archive"], "/source.tar.gz");
+}
+
+#[tokio::test]
+async fn the_source_is_there_to_be_fetched() {
+    let node = run("", 1).await;
+    let length = node.get("/source").await.1["archive_bytes"].as_u64().expect("a number");
+    let url = format!("http://{}/source.tar.gz", node.server.address());
+    let fetch = move || {
+        let answer = ureq::get(&url).call().expect("an answer");
+        let told = |name: &str| answer.headers()[name].to_str().expect("text").to_owned();
+        let (kind, kept_as) = (told("content-type"), told("content-disposition"));
+        let bytes = answer.into_body().read_to_vec().expect("all of it");
+        (kind, kept_as, bytes)
+    };
+    let (kind, kept_as, bytes) = tokio::task::spawn_blocking(fetch).await.expect("no panic");
+    assert_eq!(kind, "application/gzip");
+    assert!(kept_as.starts_with("attachment; filename=\"metatopia-"), "{kept_as}");
+    assert_eq!(bytes.len() as u64, length);
 }
 
 #[tokio::test]

@@ -63,6 +63,17 @@ fn a_folder_that_holds_something_else_is_not_made_a_world() {
     assert_eq!(fs::read_to_string(dir.join("thesis.txt")).expect("still there"), "years of work");
 }
 
+/// It was told by the name of a draft, /proc/xx.new-27223, which nobody had named.
+#[test]
+fn a_place_where_no_world_can_be_made_is_told_by_its_name() {
+    for dir in ["/proc/nowhere", "/dev/null/nowhere"] {
+        let output = run(&["up", "--data-dir", dir, "--http-port", "0"]);
+        assert_eq!(output.status.code(), Some(1));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(dir) && !told.contains(".new-"), "{told}");
+    }
+}
+
 #[test]
 fn a_log_cut_or_flipped_anywhere_is_found_offline() {
     let folder = Folder::new("flipped");

@@ -185,5 +185,11 @@ fn bots_lose_nothing_and_the_order_of_a_scripts_events_can_be_shown() {
     let text = String::from_utf8_lossy(&here.stdout).into_owned();
     assert!(text.contains("help"), "{text}");
     assert_eq!(here.stdout, there.stdout, "two servers show two orders");
+    // It was said of a script that there is not that it got no event, with exit code 0.
+    let words = ["order", "show", "--node", urls[0], "--height", &height, "--script", "99999"];
+    let nobody = run(&words);
+    let told = String::from_utf8_lossy(&nobody.stderr);
+    assert_eq!(nobody.status.code(), Some(3), "{told}");
+    assert!(told.contains("no script 99999 runs there"), "{told}");
     plaza.stop();
 }

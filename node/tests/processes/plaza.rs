@@ -22,6 +22,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// In a server's directory: what it logged since it was started again.
 pub(crate) const RESTARTED: &str = "restarted.log";
 
+/// Lines of each log that are told when a test fails.
+const LINES_TOLD: usize = 20;
+
 /// A folder of its own, gone when the test is.
 pub(crate) struct Folder(PathBuf);
 
@@ -91,10 +94,20 @@ impl Plaza {
 
     /// As [`Plaza::start`], with these variables of the environment.
     pub(crate) fn start_with(dir: &Path, servers: usize, variables: &[(&str, &str)]) -> Self {
+        Self::start_by(dir, servers, &["--no-restart"], variables)
+    }
+
+    /// As [`Plaza::start`]; who ends is started again.
+    pub(crate) fn start_guarded(dir: &Path, servers: usize) -> Self {
+        Self::start_by(dir, servers, &[], &[])
+    }
+
+    fn start_by(dir: &Path, servers: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
             .args(["--http-port", "0", "--data-dir"])
             .arg(dir)
+            .args(flags)
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -118,8 +131,32 @@ impl Plaza {
         Self { servers: list.iter().map(server).collect(), process, output, sim, dir }
     }
 
+    /// The next object that `up` prints.
+    pub(crate) fn told_by_up(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("a line");
+        serde_json::from_str(&line).expect("one object a line")
+    }
+
     pub(crate) fn status(&self, index: usize) -> Value {
         json(&["status", "--json", "--node", &self.servers[index].url])
+    }
+
+    /// How each server stands, and the last lines of its logs, for whoever waited in vain.
+    pub(crate) fn told_by_all(&self) -> String {
+        let mut told = String::new();
+        for (index, server) in self.servers.iter().enumerate() {
+            let status = run(&["status", "--json", "--node", &server.url]);
+            let said = [status.stdout, status.stderr].concat();
+            told.push_str(&format!("server {index}: {}\n", String::from_utf8_lossy(&said).trim()));
+            for log in ["node.log", RESTARTED] {
+                let text = fs::read_to_string(self.home(index).join(log)).unwrap_or_default();
+                let lines: Vec<&str> = text.lines().collect();
+                let last = &lines[lines.len().saturating_sub(LINES_TOLD)..];
+                told.extend(last.iter().map(|line| format!("  {log}: {line}\n")));
+            }
+        }
+        told
     }
 
     pub(crate) fn height(&self, index: usize) -> u64 {
@@ -130,9 +167,26 @@ impl Plaza {
     pub(crate) fn reach(&self, index: usize, height: u64) -> Duration {
         let began = Instant::now();
         while self.height(index) < height {
-            assert!(began.elapsed() < PATIENCE, "server {index} does not reach {height}");
+            if began.elapsed() >= PATIENCE {
+                panic!("server {index} does not reach {height}\n{}", self.told_by_all());
+            }
         }
         began.elapsed()
+    }
+
+    /// As [`Plaza::reach`], of a server that may not answer yet.
+    pub(crate) fn reach_anew(&self, index: usize, height: u64) {
+        let began = Instant::now();
+        loop {
+            let status = run(&["status", "--json", "--node", &self.servers[index].url]);
+            let status: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+            if status["root_height"].as_u64().is_some_and(|at| at >= height) {
+                return;
+            }
+            if began.elapsed() >= PATIENCE {
+                panic!("server {index} does not come to {height}\n{}", self.told_by_all());
+            }
+        }
     }
 
     /// The root after this height, as each of these servers says.

@@ -33,7 +33,7 @@ export class Plaza {
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world')],
+      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world')],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));

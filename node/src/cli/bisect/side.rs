@@ -17,6 +17,7 @@ use crate::{
         up::world::GENESIS,
     },
     disk::DataDirectory,
+    engine::OtherEngine,
     founding::found,
 };
 
@@ -83,7 +84,6 @@ impl Side {
         let own = disk.path().join(GENESIS);
         let file = genesis.unwrap_or(&own);
         let genesis = read_genesis(file)?;
-        is_of_this_engine(name, &genesis)?;
         let sim = genesis.id();
         let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
         let beginning =
@@ -199,7 +199,5 @@ fn is_of_this_engine(name: &str, genesis: &Genesis) -> Result<(), Failure> {
     if genesis.engine == ENGINE {
         return Ok(());
     }
-    let needs = genesis.engine;
-    Err(Failure::usage(format!("{name} is of engine {needs}, this program runs engine {ENGINE}"))
-        .hint("compare it with a program of that engine"))
+    Err(OtherEngine::new(name.to_owned(), genesis.engine, None).into())
 }

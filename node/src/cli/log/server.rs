@@ -16,6 +16,8 @@ use crate::{
     applier::Pool,
     cli::{Failure, sources::read_log},
     disk::DataDirectory,
+    durable::folder_of,
+    engine,
     founding::found,
 };
 
@@ -271,12 +273,32 @@ impl Source<'_> {
     }
 }
 
+/// Reads the genesis of a sim that this program runs.
 pub(in crate::cli) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {
+    let bytes = read_file(path)?;
+    engine::check(folder_of(path), &bytes)?;
+    decode(path, &bytes)
+}
+
+/// Reads a genesis to show it, of whatever engine it is.
+pub(in crate::cli) fn read_any_genesis(path: &Path) -> Result<Genesis, Failure> {
+    let bytes = read_file(path)?;
+    decode(path, &bytes).or_else(|undecoded| {
+        engine::check(folder_of(path), &bytes)?;
+        Err(undecoded)
+    })
+}
+
+fn decode(path: &Path, bytes: &[u8]) -> Result<Genesis, Failure> {
+    let wrong = |error| Failure::unverified(format!("{}: {error}", path.display()));
+    Genesis::decode(bytes).map_err(wrong)
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.display();
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::not_found(format!("there is no genesis {name}"))
             .hint("name it by --genesis FILE"),
         _ => Failure::failed(format!("cannot read {name}: {error}")),
-    })?;
-    Genesis::decode(&bytes).map_err(|error| Failure::unverified(format!("{name}: {error}")))
+    })
 }

@@ -124,7 +124,9 @@ struct Fetched {
 }
 
 pub(super) fn run(args: JoinArgs, console: Console) -> Result<(), Failure> {
-    log_to_stderr(if console.is_json() { LogLevel::Warn } else { LogLevel::Info });
+    let set = config::environment(config::variables())?;
+    let level = if console.is_json() { LogLevel::Warn } else { LogLevel::Info };
+    log_to_stderr(set.log.unwrap_or(level), set.log_format.unwrap_or_default())?;
     crate::cli::wait(join(args, console))
 }
 

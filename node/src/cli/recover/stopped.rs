@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_consensus::Record;
 use metatopia_replica::{keeper::newest_state, payloads_after};
-use metatopia_sim::{ENGINE, Genesis};
+use metatopia_sim::Genesis;
 use metatopia_store::{Cause, Identity, Opened, Opening, Store, read_identity};
 use metatopia_types::{
     HeaderId, Height, PublicKey, Recovery, Root, Round, VoteKind, limits::ROOT_LAG,
@@ -63,11 +63,6 @@ impl Stopped {
         let wrong = |why: String| Failure::unverified(format!("{name}: {why}"));
         let file = genesis.map_or_else(|| dir.join(GENESIS), PathBuf::from);
         let genesis = read_genesis(&file)?;
-        if genesis.engine != ENGINE {
-            let needs = genesis.engine;
-            let message = format!("{name} is of engine {needs}, this program runs {ENGINE}");
-            return Err(Failure::usage(message).hint("use the program that its servers run"));
-        }
         let looked = DataDirectory::open(&dir).map_err(|e| Failure::failed(e.to_string()))?;
         let own = read_identity(&looked).map_err(|error| wrong(error.to_string()))?;
         let own = own.ok_or_else(|| wrong("it was never started".into()))?;

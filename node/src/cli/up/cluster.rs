@@ -33,7 +33,7 @@ const READY: Duration = Duration::from_secs(30);
 const ASK: Duration = Duration::from_millis(20);
 
 /// The variables that servers of one world may share, without their prefix.
-const SHARED: [&str; 3] = ["LOG", "SNAPSHOT_TURNS", "BEHIND_TURNS"];
+const SHARED: [&str; 4] = ["LOG", "LOG_FORMAT", "SNAPSHOT_TURNS", "BEHIND_TURNS"];
 
 /// Time for servers to stop by themselves; then they are killed.
 const STOP: Duration = Duration::from_secs(15);
@@ -75,6 +75,8 @@ pub(in crate::cli) struct Death {
     pub(in crate::cli) index: usize,
     pub(in crate::cli) pid: u32,
     pub(in crate::cli) status: String,
+    /// The code that it ended with; nothing if a signal ended it.
+    pub(in crate::cli) code: Option<i32>,
 }
 
 /// The processes of a world.
@@ -96,11 +98,6 @@ impl Cluster {
             servers.push(Server::start(seat, ports)?);
         }
         Ok(Self { servers })
-    }
-
-    /// Servers that must live for turns to be decided.
-    pub(in crate::cli) fn quorum(&self) -> usize {
-        self.servers.len() * 2 / 3 + 1
     }
 
     pub(in crate::cli) fn ports(&self, index: usize) -> &Ports {
@@ -166,8 +163,9 @@ impl Cluster {
         let ((index, status), ..) = select_all(waiting).await;
         let server = &mut self.servers[index];
         server.process = None;
+        let code = status.as_ref().ok().and_then(std::process::ExitStatus::code);
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        Death { index, pid: server.pid, status }
+        Death { index, pid: server.pid, status, code }
     }
 
     fn epitaph(&self, death: &Death) -> Failure {
@@ -179,16 +177,19 @@ impl Cluster {
             .hint(&format!("its log is {}", path.display()))
     }
 
-    /// Servers that live: our own processes, and those that somebody started again in their place.
-    pub(in crate::cli) async fn alive(&self) -> usize {
-        let mut alive = 0;
-        for server in &self.servers {
-            let url = server.ports.url().join("/health/live");
-            if server.process.is_some() || http::get_text(url).await.is_ok() {
-                alive += 1;
-            }
-        }
-        alive
+    /// Is there a process of ours for this server?
+    pub(in crate::cli) fn is_running(&self, index: usize) -> bool {
+        self.servers[index].process.is_some()
+    }
+
+    /// The number of the process that it has, or had last.
+    pub(in crate::cli) fn pid(&self, index: usize) -> u32 {
+        self.servers[index].pid
+    }
+
+    /// The last line of a server's log.
+    pub(in crate::cli) fn last_words(&self, index: usize) -> Option<String> {
+        last_words(&self.log_path(index))
     }
 
     /// Ends a server in the middle of whatever it does, as a power cut would.

@@ -19,6 +19,7 @@ use crate::{
     cli::{Failure, ports::Ports},
     config::{Peer, Written},
     durable::{create_folder, folder_of, replace, sync_folder},
+    engine::{self, OtherEngine},
     founding::state_beside,
     gateway::GatewayLimits,
     keys,
@@ -35,7 +36,8 @@ const MARK: &str = "world.toml";
 const LOCK: &str = "up.lock";
 /// The genesis, in every server's directory, so that each can be verified alone.
 pub(in crate::cli) const GENESIS: &str = "genesis";
-const CONFIG: &str = "metatopia.toml";
+/// A server's configuration, in its directory.
+pub(in crate::cli) const CONFIG: &str = "metatopia.toml";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,6 +132,8 @@ impl World {
             (0..mark.servers).map(|n| seat(path, n)).collect::<Result<_, _>>()?;
         let bytes =
             fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
+        engine::check(&servers[0].path, &bytes)
+            .map_err(|other| OtherEngine { name: path.display().to_string(), ..other })?;
         let genesis = Genesis::decode(&bytes)
             .map_err(|error| Failure::unverified(format!("{}: {error}", path.display())))?;
         let sim = genesis.id();
@@ -219,11 +223,13 @@ fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     let draft = parent.join(name);
     let made = fill(&draft, count, make)
         .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
-    if made.is_err() {
+    if let Err(failure) = made {
         // What failed is told; that the draft stays is not worth a second message.
         let _ = fs::remove_dir_all(&draft);
+        // By the place that was named: of the draft's name nobody knows.
+        let (own, named) = (draft.display().to_string(), path.display().to_string());
+        return Err(Failure { message: failure.message.replace(&own, &named), ..failure });
     }
-    made?;
     sync_folder(parent).map_err(|error| disk(parent, &error))
 }
 
@@ -257,7 +263,19 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     write(&file, format!("# A world of `metatopia up`.\n{text}").as_bytes())
 }
 
-fn server_path(path: &Path, index: usize) -> PathBuf {
+/// How many servers the world of a directory has; nothing if it is none of `metatopia up`.
+///
+/// # Errors
+/// When what says so is not understood.
+pub(in crate::cli) fn kept_servers(path: &Path) -> Result<Option<usize>, Failure> {
+    if !path.join(MARK).exists() {
+        return Ok(None);
+    }
+    read_mark(path).map(|mark| Some(mark.servers))
+}
+
+/// The directory of one server of a world.
+pub(in crate::cli) fn server_path(path: &Path, index: usize) -> PathBuf {
     path.join(format!("server-{index}"))
 }
 

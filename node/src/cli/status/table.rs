@@ -1,0 +1,327 @@
+//! `status` of a whole directory: all its servers in one table, who is dead, and how many turns are
+//! decided in a second.
+
+use std::{
+    fmt,
+    io::{self, IsTerminal as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Serialize;
+use tokio::time::{Instant, sleep};
+
+use super::Status;
+use crate::cli::{
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    survey::{Elsewhere, Place, Quorum, Seen, Survey},
+};
+
+/// Between two looks, over which turns are counted.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Digits of a key that are shown.
+const KEY_DIGITS: usize = 8;
+
+/// Moves a terminal's cursor to the top and clears what is below.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
+/// A server whose directory is here.
+#[derive(Debug, Serialize)]
+struct Row {
+    server: String,
+    key: Option<String>,
+    http: String,
+    live: bool,
+    votes: bool,
+    /// `dead`, or how it says it stands.
+    state: String,
+    height: Option<u64>,
+    /// Turns behind the one that is furthest.
+    behind: Option<u64>,
+    peers: Option<u64>,
+    clients: Option<u64>,
+    /// Why it is dead, or what it waits for.
+    why: Option<String>,
+    /// What starts it.
+    config: PathBuf,
+}
+
+/// A server that votes and is not kept here.
+#[derive(Debug, Serialize)]
+struct OtherRow {
+    key: String,
+    http: Option<String>,
+    live: bool,
+}
+
+/// All of them.
+#[derive(Debug, Serialize)]
+struct Table {
+    sim: Option<String>,
+    data_dir: PathBuf,
+    servers: Vec<Row>,
+    elsewhere: Vec<OtherRow>,
+    voters: usize,
+    live: usize,
+    needed: usize,
+    /// Are as many live as are needed?
+    quorum: bool,
+    height: Option<u64>,
+    turns_per_second: Option<f64>,
+}
+
+impl Row {
+    fn of(seen: &Seen, survey: &Survey) -> Self {
+        let Seen { place, status } = seen;
+        let known = status.as_ref().ok();
+        let height = known.map(|status| status.height);
+        Self {
+            server: place.name.clone(),
+            key: seen.key().cloned(),
+            http: place.url.to_string(),
+            live: seen.is_live(),
+            votes: survey.votes(seen),
+            state: known.map_or_else(|| "dead".to_owned(), |status| status.state().to_owned()),
+            height,
+            behind: survey.height().zip(height).map(|(tip, own)| tip.saturating_sub(own)),
+            peers: known.map(|status| status.peers),
+            clients: known.map(|status| status.clients),
+            why: match status {
+                Ok(status) => status.told("waiting_for").or(status.told("disk")).map(String::from),
+                Err(why) => Some(why.clone()),
+            },
+            config: place.config.clone(),
+        }
+    }
+}
+
+impl Table {
+    fn of(directory: &Path, survey: &Survey, turns_per_second: Option<f64>) -> Self {
+        let quorum = survey.quorum(|index| survey.servers[index].is_live());
+        let Quorum { voters, live, needed } = quorum;
+        let sim = survey.newest().and_then(|seen| seen.status.as_ref().ok()?.told("sim"));
+        let other = |Elsewhere { key, url, is_live }: &Elsewhere| OtherRow {
+            key: key.clone(),
+            http: url.clone(),
+            live: *is_live,
+        };
+        Self {
+            sim: sim.map(String::from),
+            data_dir: directory.to_owned(),
+            servers: survey.servers.iter().map(|seen| Row::of(seen, survey)).collect(),
+            elsewhere: survey.elsewhere.iter().map(other).collect(),
+            voters,
+            live,
+            needed,
+            quorum: quorum.is_there(),
+            height: survey.height(),
+            turns_per_second,
+        }
+    }
+
+    /// What a script should know of it.
+    fn verdict(&self) -> Result<(), Failure> {
+        let Self { live, needed, .. } = self;
+        if !self.quorum {
+            let message = format!("{live} of the servers that vote are live, {needed} are needed");
+            return Err(Failure::timed_out(message).hint("no turn is decided until more are live"));
+        }
+        let wrong = ["stalled", "diverged", "healing", "following"];
+        let wrong = self.servers.iter().find(|row| wrong.contains(&row.state.as_str()));
+        wrong.map_or(Ok(()), |Row { server, state, http, .. }| {
+            let message = format!("{server} is {state}");
+            Err(Failure::new(Exit::Diverged, message)
+                .hint(&format!("see `metatopia status --node {http}`")))
+        })
+    }
+}
+
+fn digits(key: Option<&String>) -> String {
+    key.map_or_else(|| "-".to_owned(), |key| key.chars().take(KEY_DIGITS).collect())
+}
+
+fn number(number: Option<u64>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+}
+
+/// Columns as wide as their widest cell; the last one is as long as it is.
+fn columns(f: &mut fmt::Formatter<'_>, rows: &[[String; 9]]) -> fmt::Result {
+    let mut widths = [0; 9];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.len().max(*width);
+        }
+    }
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&format!("{cell:<width$}  "));
+        }
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sim = self.sim.as_deref().unwrap_or("nobody tells which");
+        writeln!(f, "sim {sim}, kept in {}\n", self.data_dir.display())?;
+        let head = ["", "key", "address", "state", "votes", "height", "behind", "peers", "clients"];
+        let mut rows = vec![head.map(String::from)];
+        let vote = |votes: bool| if votes { "yes" } else { "no" }.to_owned();
+        rows.extend(self.servers.iter().map(|row| {
+            [
+                row.server.clone(),
+                digits(row.key.as_ref()),
+                row.http.clone(),
+                if row.live { row.state.clone() } else { "DEAD".to_owned() },
+                vote(row.votes),
+                number(row.height),
+                number(row.behind),
+                number(row.peers),
+                number(row.clients),
+            ]
+        }));
+        rows.extend(self.elsewhere.iter().map(|other| {
+            let state = match (other.live, &other.http) {
+                (true, _) => "live",
+                (false, Some(_)) => "DEAD",
+                (false, None) => "unknown",
+            };
+            let http = other.http.clone().unwrap_or_else(|| "-".to_owned());
+            let blank = || "-".to_owned();
+            let (key, state) = (digits(Some(&other.key)), state.to_owned());
+            ["elsewhere".into(), key, http, state, vote(true), blank(), blank(), blank(), blank()]
+        }));
+        columns(f, &rows)?;
+        writeln!(f)?;
+        for row in &self.servers {
+            if let Some(why) = &row.why {
+                writeln!(f, "{}: {why}", row.server)?;
+            }
+            if !row.live {
+                let config = row.config.display();
+                writeln!(
+                    f,
+                    "{}: a running `metatopia up` starts it again; by hand it is `metatopia node \
+                     run --config {config}`",
+                    row.server
+                )?;
+            }
+        }
+        let Self { voters, live, needed, .. } = self;
+        write!(f, "of {voters} servers that vote {live} are live, and {needed} are needed: ")?;
+        match (self.quorum, self.turns_per_second) {
+            (false, _) => write!(f, "no turn is decided until {} more are live", needed - live),
+            (true, Some(turns)) => write!(f, "{turns:.1} turns a second"),
+            (true, None) => write!(f, "how many turns a second is not known yet"),
+        }
+    }
+}
+
+/// Shows the table once, or again and again until the program is stopped.
+pub(super) async fn run(directory: &Path, watch: bool, console: Console) -> Result<(), Failure> {
+    let places = Place::all(directory)?;
+    let mut before = (Instant::now(), Survey::take(&places).await.height());
+    loop {
+        if before.1.is_some() {
+            sleep(LOOK).await;
+        }
+        let survey = Survey::take(&places).await;
+        let now = (Instant::now(), survey.height());
+        let table = Table::of(directory, &survey, rate(before, now));
+        before = now;
+        if watch && !console.is_json() && io::stdout().is_terminal() {
+            console.line(&format!("{CLEAR}{table}"))?;
+        } else {
+            console.show(&table)?;
+        }
+        if !watch {
+            return table.verdict();
+        }
+        if before.1.is_none() {
+            sleep(LOOK).await;
+        }
+    }
+}
+
+/// Turns a second between two looks, of which both saw a height.
+fn rate(before: (Instant, Option<u64>), now: (Instant, Option<u64>)) -> Option<f64> {
+    let turns = now.1?.checked_sub(before.1?)?;
+    let seconds = now.0.duration_since(before.0).as_secs_f64();
+    // A turn a second would be much less than what is promised; a height fits any float there is.
+    let turns = f64::from(u32::try_from(turns).ok()?);
+    (seconds > 0.0).then(|| (10.0 * turns / seconds).round() / 10.0)
+}
+
+impl Status {
+    fn told(&self, key: &str) -> Option<&str> {
+        self.more.get(key).and_then(|told| told.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::survey::tests::survey;
+
+    fn table(own: &str, voters: &str, elsewhere: &str) -> Table {
+        Table::of("/w".as_ref(), &survey(own, voters, elsewhere), Some(19.96))
+    }
+
+    #[test]
+    fn the_table_says_which_server_is_dead_and_what_starts_it() {
+        let told = table("aBcd", "abcd", "").to_string();
+        let line = |start: &str| told.lines().find(|line| line.starts_with(start)).unwrap();
+        assert!(line("server 0").contains("running"), "{told}");
+        assert!(line("server 1  b").contains("DEAD"), "{told}");
+        assert!(told.contains("server 1: http://127.0.0.1:8081/ is not reached"), "{told}");
+        assert!(told.contains("metatopia node run --config server-1/metatopia.toml"), "{told}");
+        let last = "of 4 servers that vote 3 are live, and 3 are needed: 20.0 turns a second";
+        assert!(told.ends_with(last), "{told}");
+        assert_eq!(table("aBcd", "abcd", "").verdict(), Ok(()));
+    }
+
+    #[test]
+    fn who_votes_elsewhere_is_listed_and_counted() {
+        let told = table("abcd", "abcde", "e").to_string();
+        assert!(told.contains("elsewhere  e"), "{told}");
+        assert!(told.contains("of 5 servers that vote 5 are live, and 4 are needed"), "{told}");
+        let without = table("aBcd", "abcde", "E");
+        let told = without.to_string();
+        assert!(told.contains("no turn is decided until 1 more are live"), "{told}");
+        assert_eq!(without.verdict().unwrap_err().exit, Exit::TimedOut);
+    }
+
+    #[test]
+    fn a_server_in_trouble_has_its_exit_code() {
+        let mut troubled = table("abcd", "abcd", "");
+        troubled.servers[2].state = "diverged".to_owned();
+        let failure = troubled.verdict().unwrap_err();
+        assert_eq!(failure.exit, Exit::Diverged);
+        assert!(failure.message.contains("server 2 is diverged"), "{failure}");
+    }
+
+    #[test]
+    fn objects_have_a_row_for_each_server() {
+        let value = serde_json::to_value(table("aBcd", "abcde", "e")).unwrap();
+        assert_eq!(value["servers"][1]["live"], false);
+        assert_eq!(value["servers"][1]["state"], "dead");
+        assert_eq!(value["elsewhere"][0]["live"], true);
+        let counts = ["voters", "live", "needed", "height"].map(|key| value[key].as_u64());
+        assert_eq!(counts, [Some(5), Some(4), Some(4), Some(7)]);
+        assert_eq!(value["turns_per_second"], 19.96);
+    }
+
+    #[test]
+    fn turns_are_counted_between_two_looks() {
+        let began = Instant::now();
+        let later = began + Duration::from_secs(2);
+        assert_eq!(rate((began, Some(100)), (later, Some(139))), Some(19.5));
+        assert_eq!(rate((began, None), (later, Some(139))), None);
+        assert_eq!(rate((began, Some(9)), (later, Some(3))), None, "another world");
+    }
+}

@@ -1,0 +1,323 @@
+//! The servers of a world that are kept on this machine, all asked at once: who lives, who votes, and
+//! whether that is enough.
+
+use std::{
+    collections::BTreeSet,
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use metatopia_types::Sign as _;
+use serde::Deserialize;
+use tokio::task::JoinSet;
+
+use super::{failure::Failure, status::Status, up::world};
+use crate::{
+    client_driver::{NodeUrl, http},
+    config, keys,
+};
+
+/// The HTTP port of a configuration that names none.
+const HTTP_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// A server whose directory is here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// What people call it: `server 1`.
+    pub(super) name: String,
+    /// Its configuration file, which starts it.
+    pub(super) config: PathBuf,
+    pub(super) url: NodeUrl,
+    /// The key it votes with; nothing if its file cannot be read.
+    pub(super) key: Option<String>,
+}
+
+impl Place {
+    /// The servers of a directory: those of `metatopia up`, or the one that `node join` keeps there.
+    ///
+    /// # Errors
+    /// When there is neither, or a configuration cannot be read.
+    pub(super) fn all(directory: &Path) -> Result<Vec<Self>, Failure> {
+        let count = world::kept_servers(directory)?;
+        let own = || Ok(vec![Self::read("follower".to_owned(), &directory.join(world::CONFIG))?]);
+        match count {
+            Some(count) => (0..count)
+                .map(|index| {
+                    let home = world::server_path(directory, index);
+                    Self::read(format!("server {index}"), &home.join(world::CONFIG))
+                })
+                .collect(),
+            None if directory.join(world::CONFIG).exists() => own(),
+            None => {
+                let name = directory.display();
+                Err(Failure::not_found(format!("no servers are kept in {name}"))
+                    .hint("name their directory by --data-dir, or a server by --node"))
+            }
+        }
+    }
+
+    fn read(name: String, config: &Path) -> Result<Self, Failure> {
+        let layer = config::read(config)?;
+        let vote_key = layer.vote_key.clone().or_else(|| Some(layer.data_dir?.join("vote.key")));
+        let key = vote_key.and_then(|path| keys::load(&path).ok());
+        let listen = reached_at(layer.http_listen.unwrap_or(HTTP_DEFAULT));
+        Ok(Self {
+            name,
+            config: config.to_owned(),
+            url: format!("http://{listen}/").parse().expect("an address as URLs have it"),
+            key: key.map(|key| key.public().to_string()),
+        })
+    }
+}
+
+/// Where somebody on this machine reaches who listens there.
+fn reached_at(listen: SocketAddr) -> SocketAddr {
+    match listen {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, v4.port()).into(),
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => {
+            (std::net::Ipv6Addr::LOCALHOST, v6.port()).into()
+        }
+        listen => listen,
+    }
+}
+
+/// What a server of this directory said when it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    pub(super) place: Place,
+    /// Its answer, or why there is none.
+    pub(super) status: Result<Status, String>,
+}
+
+/// A server that votes and is not kept here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    pub(super) key: String,
+    /// Where it says that it is reached; nothing if none of ours knows.
+    pub(super) url: Option<String>,
+    pub(super) is_live: bool,
+}
+
+/// How many of those who vote are live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Quorum {
+    pub(super) voters: usize,
+    pub(super) live: usize,
+    pub(super) needed: usize,
+}
+
+impl Quorum {
+    /// Every server has one vote.
+    pub(super) const fn of(voters: usize, live: usize) -> Self {
+        Self { voters, live, needed: voters * 2 / 3 + 1 }
+    }
+
+    pub(super) const fn is_there(self) -> bool {
+        self.live >= self.needed
+    }
+
+    /// How many may be gone at once.
+    pub(super) const fn spare(self) -> usize {
+        self.voters - self.needed
+    }
+}
+
+/// All of them, at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Survey {
+    pub(super) servers: Vec<Seen>,
+    pub(super) elsewhere: Vec<Elsewhere>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entrances {
+    servers: Vec<Entrance>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entrance {
+    server: String,
+    http: String,
+}
+
+impl Survey {
+    /// Asks all, and those who vote elsewhere whether they are live.
+    pub(super) async fn take(places: &[Place]) -> Self {
+        let mut asking = JoinSet::new();
+        for (index, place) in places.iter().cloned().enumerate() {
+            asking.spawn(async move { (index, Status::ask(&place.url, None).await) });
+        }
+        let mut answers: Vec<Option<Status>> = vec![None; places.len()];
+        let mut reasons = vec!["it was not asked".to_owned(); places.len()];
+        while let Some(asked) = asking.join_next().await {
+            match asked {
+                Ok((index, Ok(status))) => answers[index] = Some(status),
+                Ok((index, Err(failure))) => reasons[index] = failure.message,
+                Err(_) => {}
+            }
+        }
+        let seen = places.iter().cloned().zip(answers).zip(reasons);
+        let servers = seen
+            .map(|((place, answer), reason)| Seen { place, status: answer.ok_or(reason) })
+            .collect();
+        let mut survey = Self { servers, elsewhere: Vec::new() };
+        survey.elsewhere = survey.ask_elsewhere().await;
+        survey
+    }
+
+    async fn ask_elsewhere(&self) -> Vec<Elsewhere> {
+        let (Some(newest), Some(voters)) = (self.newest(), self.voters()) else {
+            return Vec::new();
+        };
+        let ours = |key: &&String| self.servers.iter().any(|seen| seen.key() == Some(key));
+        let others: Vec<String> = voters.into_iter().filter(|key| !ours(key)).cloned().collect();
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let told = http::get(newest.place.url.join("/api/servers")).await;
+        let known = told.map_or_else(|_| Vec::new(), |told: Entrances| told.servers);
+        let mut asking = JoinSet::new();
+        for key in others {
+            let entrance = known.iter().find(|entrance| entrance.server == key);
+            let url = entrance.map(|entrance| entrance.http.clone());
+            asking.spawn(async move {
+                let is_live = match &url {
+                    Some(url) => {
+                        let live = format!("{}/health/live", url.trim_end_matches('/'));
+                        http::get_text(live).await.is_ok()
+                    }
+                    None => false,
+                };
+                Elsewhere { key, url, is_live }
+            });
+        }
+        let mut elsewhere = asking.join_all().await;
+        elsewhere.sort_by(|a, b| a.key.cmp(&b.key));
+        elsewhere
+    }
+
+    /// The server that is furthest, of those that answer.
+    pub(super) fn newest(&self) -> Option<&Seen> {
+        self.servers
+            .iter()
+            .filter(|seen| seen.status.is_ok())
+            .max_by_key(|seen| seen.status.as_ref().map(|status| status.height).ok())
+    }
+
+    /// The last height that any of them has decided.
+    pub(super) fn height(&self) -> Option<u64> {
+        self.newest()?.status.as_ref().map(|status| status.height).ok()
+    }
+
+    /// Who votes, as the furthest one knows.
+    fn voters(&self) -> Option<BTreeSet<&String>> {
+        let status = self.newest()?.status.as_ref().ok()?;
+        (!status.validators.is_empty()).then(|| status.validators.iter().collect())
+    }
+
+    /// Does this server of ours vote? All do as long as nobody says otherwise.
+    pub(super) fn votes(&self, seen: &Seen) -> bool {
+        match (self.voters(), seen.key()) {
+            (Some(voters), Some(key)) => voters.iter().any(|voter| *voter == key),
+            _ => true,
+        }
+    }
+
+    /// How many of those who vote are live; `is_live` says it of our own, by their places.
+    pub(super) fn quorum(&self, is_live: impl Fn(usize) -> bool) -> Quorum {
+        let own = self.servers.iter().enumerate().filter(|(_, seen)| self.votes(seen));
+        let own_live = own.filter(|(index, _)| is_live(*index)).count();
+        let others_live = self.elsewhere.iter().filter(|other| other.is_live).count();
+        let voters = self.voters().map_or(self.servers.len(), |voters| voters.len());
+        Quorum::of(voters, own_live + others_live)
+    }
+}
+
+impl Seen {
+    pub(super) fn is_live(&self) -> bool {
+        self.status.is_ok()
+    }
+
+    /// Its key, as it says, or as its file does.
+    pub(super) fn key(&self) -> Option<&String> {
+        self.status.as_ref().map(|status| &status.server).ok().or(self.place.key.as_ref())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A survey of servers with one letter as key each; a capital one is dead.
+    pub(in crate::cli) fn survey(own: &str, voters: &str, elsewhere: &str) -> Survey {
+        let validators: Vec<String> = voters.chars().map(String::from).collect();
+        let seen = |(index, key): (usize, char)| {
+            let name = key.to_ascii_lowercase().to_string();
+            let status = serde_json::json!({
+                "server": name, "height": 7, "tick": 21, "root": "cc", "root_height": 7,
+                "proposer": null, "validators": validators, "peers": 0, "clients": 2,
+                "stalled": false, "condition": "running",
+            });
+            let status = serde_json::from_value(status).unwrap();
+            let place = Place {
+                name: format!("server {index}"),
+                config: PathBuf::from(format!("server-{index}/metatopia.toml")),
+                url: format!("http://127.0.0.1:{}/", 8_080 + index).parse().unwrap(),
+                key: Some(name),
+            };
+            let is_dead = key.is_ascii_uppercase();
+            let gone = format!("{} is not reached: nobody listens there", place.url);
+            Seen { place, status: if is_dead { Err(gone) } else { Ok(status) } }
+        };
+        let other = |key: char| Elsewhere {
+            key: key.to_ascii_lowercase().to_string(),
+            url: Some("http://10.0.0.9:8080".to_owned()),
+            is_live: key.is_ascii_lowercase(),
+        };
+        Survey {
+            servers: own.chars().enumerate().map(seen).collect(),
+            elsewhere: elsewhere.chars().map(other).collect(),
+        }
+    }
+
+    fn counted(survey: &Survey) -> (usize, usize, usize) {
+        let Quorum { voters, live, needed } = survey.quorum(|i| survey.servers[i].is_live());
+        (voters, live, needed)
+    }
+
+    /// `up` once counted its own servers only: "3 live, 3 are needed", where five voted.
+    #[test]
+    fn servers_that_were_promoted_elsewhere_count_and_are_needed() {
+        assert_eq!(counted(&survey("abcd", "abcd", "")), (4, 4, 3));
+        assert_eq!(counted(&survey("aBcd", "abcd", "")), (4, 3, 3));
+        assert_eq!(counted(&survey("aBcd", "abcde", "e")), (5, 4, 4));
+        assert_eq!(counted(&survey("aBcd", "abcde", "E")), (5, 3, 4));
+    }
+
+    #[test]
+    fn servers_that_were_demoted_do_not_count() {
+        assert_eq!(counted(&survey("abcd", "bcde", "e")), (4, 4, 3));
+        let demoted = survey("abCD", "bcde", "e");
+        assert_eq!(counted(&demoted), (4, 2, 3));
+        assert!(!demoted.votes(&demoted.servers[0]) && demoted.votes(&demoted.servers[3]));
+    }
+
+    #[test]
+    fn while_nobody_answers_all_of_ours_count_as_voters() {
+        assert_eq!(counted(&survey("ABCD", "abcd", "")), (4, 0, 3));
+    }
+
+    #[test]
+    fn so_many_may_be_gone() {
+        let spare = |voters| Quorum::of(voters, voters).spare();
+        assert_eq!([1, 2, 3, 4, 5, 6, 7].map(spare), [0, 0, 0, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn who_listens_everywhere_is_reached_on_this_machine() {
+        let reached = |text: &str| reached_at(text.parse().unwrap()).to_string();
+        assert_eq!(reached("0.0.0.0:80"), "127.0.0.1:80");
+        assert_eq!(reached("[::]:80"), "[::1]:80");
+        assert_eq!(reached("192.0.2.1:80"), "192.0.2.1:80");
+    }
+}

@@ -1,0 +1,342 @@
+//! Watches the servers of a world: starts those again that end, less and less often if that does not
+//! help, and says how many are live and what to do.
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+use tokio::time::{Instant, sleep_until};
+
+use super::{
+    cluster::{Cluster, Death},
+    world::World,
+};
+use crate::{
+    cli::{
+        console::Console,
+        exit::Exit,
+        failure::Failure,
+        survey::{Place, Quorum, Survey},
+    },
+    client_driver::http,
+};
+
+/// Seconds before a server is started again that has ended this often in a row.
+const BACK_OFF: [u64; 7] = [1, 2, 4, 8, 16, 32, 60];
+
+/// Who has lived this long is well: its next end counts as its first.
+const WELL: Duration = Duration::from_secs(60);
+
+/// Between two looks at a server that somebody else has started.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Codes of servers that would end the same way again.
+const LASTING: [Exit; 5] =
+    [Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unverified, Exit::OtherEngine];
+
+/// What is done about a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// It runs since then.
+    Runs(Instant),
+    /// It is started at that time.
+    Due(Instant),
+    /// Somebody else has started it; whether it is still there is looked at then.
+    Foreign(Instant),
+    /// Nothing: it would end again, or nobody wants it to be started.
+    Left,
+}
+
+/// What becomes of a server that ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Restart(Duration),
+    WouldEndAgain,
+    NotWanted,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Guard<'a> {
+    cluster: &'a mut Cluster,
+    world: &'a World,
+    places: Vec<Place>,
+    console: Console,
+    restarts: bool,
+    care: Vec<Care>,
+    /// How often each has ended in a row.
+    ends: Vec<usize>,
+}
+
+/// A server process that ended by itself.
+#[derive(Debug, Serialize)]
+struct Died {
+    died: usize,
+    pid: u32,
+    status: String,
+    /// The last line of its log, if it said why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<String>,
+    voters: usize,
+    alive: usize,
+    needed: usize,
+    /// When it is started again, in seconds from now; nothing if it is not.
+    restart_in: Option<u64>,
+    /// What starts it.
+    #[serde(skip)]
+    advice: String,
+}
+
+impl fmt::Display for Died {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { died, pid, status, voters, alive, needed, .. } = self;
+        write!(f, "server {died} (process {pid}) ended: {status}")?;
+        if let Some(said) = &self.said {
+            write!(f, ", saying `{said}`")?;
+        }
+        write!(f, "; of {voters} servers that vote {alive} are live, and {needed} are needed")?;
+        if alive < needed {
+            write!(f, ": no turn is decided until {} more are live", needed - alive)?;
+        }
+        match self.restart_in {
+            Some(seconds) => write!(f, "; it is started again in {seconds} s"),
+            None => write!(f, "; {}", self.advice),
+        }
+    }
+}
+
+/// A server that was started again.
+#[derive(Debug, Serialize)]
+struct Restarted {
+    restarted: usize,
+    pid: u32,
+}
+
+impl fmt::Display for Restarted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { restarted, pid } = self;
+        write!(f, "server {restarted} is started again (process {pid})")
+    }
+}
+
+impl<'a> Guard<'a> {
+    /// Of servers that all run. Without `restarts` it only tells.
+    ///
+    /// # Errors
+    /// When the configuration of a server cannot be read.
+    pub(super) fn new(
+        cluster: &'a mut Cluster,
+        world: &'a World,
+        restarts: bool,
+        console: Console,
+    ) -> Result<Self, Failure> {
+        let places = Place::all(world.path())?;
+        let count = places.len();
+        let care = vec![Care::Runs(Instant::now()); count];
+        Ok(Self { cluster, world, places, console, restarts, care, ends: vec![0; count] })
+    }
+
+    /// Watches until no turn can be decided and nothing is left to be tried.
+    pub(super) async fn watch(mut self) -> Failure {
+        loop {
+            let due = self.care.iter().filter_map(|care| match care {
+                Care::Due(at) | Care::Foreign(at) => Some(*at),
+                Care::Runs(_) | Care::Left => None,
+            });
+            let due = due.min();
+            let until_due = async {
+                match due {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let done = tokio::select! {
+                death = self.cluster.death() => self.mourn(death).await,
+                () = until_due => self.start_due().await,
+            };
+            if let Err(failure) = done {
+                return failure;
+            }
+        }
+    }
+
+    /// Tells of an end, and decides what comes of it.
+    async fn mourn(&mut self, death: Death) -> Result<(), Failure> {
+        let index = death.index;
+        let lived = match self.care[index] {
+            Care::Runs(since) => since.elapsed(),
+            _ => Duration::ZERO,
+        };
+        self.ends[index] = if lived >= WELL { 1 } else { self.ends[index] + 1 };
+        let next = next(self.restarts, death.code, self.ends[index]);
+        self.care[index] = match next {
+            Next::Restart(after) => Care::Due(Instant::now() + after),
+            Next::WouldEndAgain | Next::NotWanted => Care::Left,
+        };
+        let Quorum { voters, live, needed } = self.quorum().await;
+        let died = Died {
+            died: index,
+            pid: death.pid,
+            status: death.status,
+            said: death.code.and_then(|_| self.cluster.last_words(index)),
+            voters,
+            alive: live,
+            needed,
+            restart_in: match next {
+                Next::Restart(after) => Some(after.as_secs()),
+                Next::WouldEndAgain | Next::NotWanted => None,
+            },
+            advice: self.advice(index, next),
+        };
+        self.tell(&died)?;
+        let is_tried = self.care.iter().any(|care| matches!(care, Care::Due(_) | Care::Foreign(_)));
+        if live >= needed || is_tried {
+            return Ok(());
+        }
+        let message = format!("{live} servers live where {needed} are needed: no quorum");
+        Err(Failure::new(Exit::TimedOut, message)
+            .hint(&format!("see {}", self.cluster.log_path(index).display())))
+    }
+
+    fn advice(&self, index: usize, next: Next) -> String {
+        let log = self.cluster.log_path(index);
+        let config = self.world.servers()[index].config();
+        let start = format!("metatopia node run --config {}", config.display());
+        match next {
+            Next::WouldEndAgain => format!(
+                "it is not started again, for it would end the same way: see {}, and then start it \
+                 by `{start}`",
+                log.display()
+            ),
+            Next::Restart(_) | Next::NotWanted => format!("start it by `{start}`"),
+        }
+    }
+
+    /// Starts the servers whose time has come, but for those that somebody else has started.
+    async fn start_due(&mut self) -> Result<(), Failure> {
+        for index in 0..self.care.len() {
+            let (Care::Due(at) | Care::Foreign(at)) = self.care[index] else {
+                continue;
+            };
+            if at > Instant::now() {
+                continue;
+            }
+            let live = self.cluster.ports(index).url().join("/health/live");
+            if http::get_text(live).await.is_ok() {
+                self.care[index] = Care::Foreign(Instant::now() + LOOK);
+                continue;
+            }
+            match self.cluster.restart(index) {
+                Ok(()) => {
+                    self.care[index] = Care::Runs(Instant::now());
+                    let pid = self.cluster.pid(index);
+                    self.tell(&Restarted { restarted: index, pid })?;
+                }
+                Err(failure) => {
+                    self.ends[index] += 1;
+                    self.care[index] = Care::Due(Instant::now() + back_off(self.ends[index]));
+                    self.console.warn(&failure.to_string());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many are live: our own processes, and who answers.
+    async fn quorum(&self) -> Quorum {
+        let survey = Survey::take(&self.places).await;
+        survey.quorum(|index| self.cluster.is_running(index) || survey.servers[index].is_live())
+    }
+
+    fn tell<T: Serialize + fmt::Display>(&self, what: &T) -> Result<(), Failure> {
+        if self.console.is_json() {
+            return self.console.json(what);
+        }
+        self.console.warn(&what.to_string());
+        Ok(())
+    }
+}
+
+/// What becomes of a server that ended with this code, or by a signal, this often in a row.
+fn next(restarts: bool, code: Option<i32>, ends: usize) -> Next {
+    if !restarts {
+        return Next::NotWanted;
+    }
+    match code {
+        Some(code) if LASTING.iter().any(|exit| i32::from(exit.code()) == code) => {
+            Next::WouldEndAgain
+        }
+        _ => Next::Restart(back_off(ends)),
+    }
+}
+
+/// How long a server is left alone that ended this often in a row.
+fn back_off(ends: usize) -> Duration {
+    let last = BACK_OFF.len() - 1;
+    Duration::from_secs(BACK_OFF[ends.saturating_sub(1).min(last)])
+}
+
+/// What whoever starts so few servers should know; nothing if one may lie or vanish, or if there is
+/// only one to be trusted.
+pub(super) fn warning(servers: usize) -> Option<String> {
+    let spare = Quorum::of(servers, servers).spare();
+    (servers > 1 && spare == 0).then(|| {
+        format!(
+            "warning: {servers} servers tolerate no fault: when one of them is down or lies, no turn \
+             is decided; 4 tolerate one"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_started_again_less_and_less_often() {
+        let waits: Vec<u64> = (1..=9).map(|ends| back_off(ends).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(next(true, None, 1), Next::Restart(Duration::from_secs(1)));
+        assert_eq!(next(true, Some(1), 3), Next::Restart(Duration::from_secs(4)));
+        assert_eq!(next(true, Some(101), 1), Next::Restart(Duration::from_secs(1)), "a panic");
+        assert_eq!(next(false, None, 1), Next::NotWanted);
+    }
+
+    #[test]
+    fn who_would_end_the_same_way_is_not_started_again() {
+        for code in [2, 3, 4, 5, 8] {
+            assert_eq!(next(true, Some(code), 1), Next::WouldEndAgain, "{code}");
+        }
+    }
+
+    #[test]
+    fn an_end_is_told_with_who_is_needed_and_what_comes_of_it() {
+        let mut died = Died {
+            died: 1,
+            pid: 77,
+            status: "signal: 9 (SIGKILL)".into(),
+            said: None,
+            voters: 5,
+            alive: 4,
+            needed: 4,
+            restart_in: Some(2),
+            advice: "start it by `x`".into(),
+        };
+        assert_eq!(
+            died.to_string(),
+            "server 1 (process 77) ended: signal: 9 (SIGKILL); of 5 servers that vote 4 are live, \
+             and 4 are needed; it is started again in 2 s"
+        );
+        (died.alive, died.restart_in) = (2, None);
+        let told = died.to_string();
+        assert!(told.contains("no turn is decided until 2 more are live; start it by"), "{told}");
+    }
+
+    #[test]
+    fn two_and_three_servers_are_warned_of() {
+        for servers in [2, 3] {
+            let told = warning(servers).unwrap();
+            assert!(told.contains(&format!("{servers} servers tolerate no fault")), "{told}");
+        }
+        assert_eq!([1, 4, 5, 7, 31].map(warning), [const { None }; 5]);
+    }
+}

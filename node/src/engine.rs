@@ -1,0 +1,146 @@
+//! Which program runs a directory: the engine of its genesis, and the note that programs leave there.
+//!
+//! A sim is its rules: a program of another engine would come to other states, so it leaves the
+//! directory as it is, and says which program goes on with it.
+
+use std::{fs, io, path::Path};
+
+use metatopia_sim::{ENGINE, Genesis, Parent, is_name};
+use serde::{Deserialize, Serialize};
+
+use crate::durable;
+
+/// In a server's directory: which program ran on it last.
+const NOTE: &str = "program.toml";
+
+/// Longest note that is read; one of ours has some 300 bytes.
+const NOTE_BYTES_MAX: u64 = 4_096;
+
+/// The last commit of each engine whose programs left no note.
+const LAST_COMMITS: [(u32, &str); 4] = [
+    (1, "bfeb8749104ac05c5e0a3cfca0f782847b7ace3d"),
+    (2, "f2f891d0bc1b6cd6a316a519410dce464d996985"),
+    (3, "03170009291ad836f18bb3785b6fba1fd3b870ff"),
+    (4, "815f8930aa7068b9dc78e1751b1c5dc729e4ff47"),
+];
+
+/// What a program says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    engine: u32,
+    version: String,
+    commit: String,
+    modified: String,
+}
+
+impl Note {
+    fn own() -> Self {
+        Self {
+            engine: ENGINE,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: env!("BUILD_COMMIT_OF_METATOPIA").to_owned(),
+            modified: env!("BUILD_MODIFIED_OF_METATOPIA").to_owned(),
+        }
+    }
+
+    /// The note in a directory; nothing if there is none that can be read. Keys of later programs
+    /// are passed over.
+    fn read(directory: &Path) -> Option<Self> {
+        let path = directory.join(NOTE);
+        let length = fs::metadata(&path).ok()?.len();
+        if length > NOTE_BYTES_MAX {
+            return None;
+        }
+        toml::from_str(&fs::read_to_string(path).ok()?).ok()
+    }
+}
+
+/// The directory is of another engine than this program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{name} is of engine {found}, and this program runs engine {ENGINE}, so it is left as it is; \
+     {}", program(commit.as_deref())
+)]
+pub struct OtherEngine {
+    /// What is of it, as people call it.
+    pub name: String,
+    /// The engine that it is of.
+    pub found: u32,
+    /// The git commit of a program that runs it, if one is known.
+    pub commit: Option<String>,
+}
+
+fn program(commit: Option<&str>) -> String {
+    match commit {
+        Some(commit) => format!(
+            "the program of commit {commit} runs it: `git checkout {commit}`, then build and start \
+             that one"
+        ),
+        None => "a program of that engine runs it; which one is not known here".to_owned(),
+    }
+}
+
+impl OtherEngine {
+    /// Says which program runs an engine, by the note in a directory, or by what is known of all.
+    pub(crate) fn new(name: String, found: u32, directory: Option<&Path>) -> Self {
+        let note = directory.and_then(Note::read).filter(|note| note.engine == found);
+        let noted = note.map(|note| note.commit).filter(|commit| is_commit(commit));
+        let last = LAST_COMMITS.iter().find(|(engine, _)| *engine == found);
+        let commit = noted.or_else(|| last.map(|(_, commit)| (*commit).to_owned()));
+        Self { name, found, commit }
+    }
+}
+
+/// Text from a file ends up in a command that people type.
+fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Is this the genesis of a sim that this program runs? `directory` is where its server keeps.
+///
+/// # Errors
+/// When it is of another engine. Bytes that are no genesis of any are for who decodes them.
+pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine> {
+    let noted = || Note::read(directory).map(|note| note.engine);
+    match of_genesis(genesis).or_else(noted) {
+        Some(found) if found != ENGINE => {
+            Err(OtherEngine::new(directory.display().to_string(), found, Some(directory)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The engine of a genesis, also of one that this program cannot decode otherwise: name and engine
+/// come first, after the parent if there is one.
+fn of_genesis(bytes: &[u8]) -> Option<u32> {
+    if let Ok(genesis) = Genesis::decode(bytes) {
+        return Some(genesis.engine);
+    }
+    let (name, rest) = postcard::take_from_bytes::<String>(bytes).ok()?;
+    let rest = if name.is_empty() {
+        let (_, rest) = postcard::take_from_bytes::<Parent>(rest).ok()?;
+        let (name, rest) = postcard::take_from_bytes::<String>(rest).ok()?;
+        is_name(&name).then_some(rest)?
+    } else {
+        is_name(&name).then_some(rest)?
+    };
+    let (engine, _) = postcard::take_from_bytes::<u32>(rest).ok()?;
+    Some(engine)
+}
+
+/// Notes in a server's directory that this program runs it. The same note is not written again.
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn note(directory: &Path) -> io::Result<()> {
+    let own = Note::own();
+    if Note::read(directory).as_ref() == Some(&own) {
+        return Ok(());
+    }
+    let text = toml::to_string(&own).expect("strings and a number");
+    let head = "# The program that ran here last. Only one of this engine can go on from it.\n";
+    durable::replace(&directory.join(NOTE), format!("{head}{text}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

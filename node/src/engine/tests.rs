@@ -1,0 +1,116 @@
+use std::{collections::BTreeMap, path::PathBuf};
+
+use metatopia_types::{Height, Root, SimId};
+
+use super::*;
+
+/// A folder that is gone with its test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn genesis(engine: u32) -> Genesis {
+    let mut genesis =
+        metatopia_scenarios::plaza::genesis(BTreeMap::new(), std::collections::BTreeSet::new());
+    genesis.engine = engine;
+    genesis
+}
+
+/// What a genesis was whose parameters, or what comes after them, this program cannot decode.
+fn older(engine: u32) -> Vec<u8> {
+    let mut bytes = postcard::to_allocvec(&("plaza", engine)).unwrap();
+    bytes.extend([0xff; 40]);
+    assert!(Genesis::decode(&bytes).is_err());
+    bytes
+}
+
+#[test]
+fn a_genesis_of_another_engine_is_told_with_the_commit_that_runs_it_also_if_it_cannot_be_decoded() {
+    let folder = Scratch::new("engine-other");
+    for (engine, commit) in LAST_COMMITS {
+        if engine == ENGINE {
+            continue;
+        }
+        for bytes in [older(engine), genesis(engine).encode()] {
+            let other = check(&folder.0, &bytes).unwrap_err();
+            assert_eq!((other.found, other.commit.as_deref()), (engine, Some(commit)));
+            let told = other.to_string();
+            assert!(told.contains(&folder.0.display().to_string()), "{told}");
+            assert!(told.contains(&format!("is of engine {engine}, and this program")), "{told}");
+            assert!(told.contains(&format!("git checkout {commit}")), "{told}");
+        }
+    }
+    let told = check(&folder.0, &older(77)).unwrap_err().to_string();
+    assert!(told.contains("engine 77") && told.contains("which one is not known here"), "{told}");
+}
+
+#[test]
+fn a_successor_of_another_engine_is_told_too() {
+    let parent =
+        Parent { sim: SimId::default(), height: Height(7), root: Root::default(), proof: vec![1] };
+    let mut bytes = postcard::to_allocvec(&("", &parent, "plaza two", 3_u32)).unwrap();
+    bytes.extend([0xff; 40]);
+    assert!(Genesis::decode(&bytes).is_err());
+    assert_eq!(of_genesis(&bytes), Some(3));
+}
+
+#[test]
+fn the_note_of_the_program_that_ran_last_names_its_commit() {
+    let folder = Scratch::new("engine-note");
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let note = |engine: u32, commit: &str| {
+        let text = format!(
+            "engine = {engine}\nversion = \"9\"\ncommit = \"{commit}\"\nmodified = \"no\"\nnew = 1\n"
+        );
+        fs::write(folder.0.join(NOTE), text).unwrap();
+    };
+    note(77, commit);
+    let other = check(&folder.0, &older(77)).unwrap_err();
+    assert_eq!(other.commit.as_deref(), Some(commit));
+    // A genesis of which nothing can be read is of the engine that the note names.
+    assert_eq!(check(&folder.0, &[0xff; 9]).unwrap_err().found, 77);
+    // What is no commit is not put into a command.
+    note(77, "unknown");
+    assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
+    note(77, "$(rm -rf ~)");
+    assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
+    // The note is of another engine than the genesis: it says nothing of this one.
+    note(78, commit);
+    assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
+}
+
+#[test]
+fn what_this_program_runs_is_noted_and_goes_on() {
+    let folder = Scratch::new("engine-own");
+    note(&folder.0).unwrap();
+    let noted = Note::read(&folder.0).unwrap();
+    assert_eq!(noted, Note::own());
+    assert_eq!(noted.engine, ENGINE);
+    assert_eq!(check(&folder.0, &genesis(ENGINE).encode()), Ok(()));
+    // Damage is told by who decodes it, not as another program's world.
+    assert_eq!(check(&folder.0, &older(ENGINE)), Ok(()));
+    assert_eq!(check(&folder.0, &[0xff; 9]), Ok(()));
+}
+
+#[test]
+fn a_note_that_is_too_long_is_none() {
+    let folder = Scratch::new("engine-long");
+    note(&folder.0).unwrap();
+    let path = folder.0.join(NOTE);
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.push_str(&"#".repeat(usize::try_from(NOTE_BYTES_MAX).unwrap()));
+    fs::write(&path, text).unwrap();
+    assert_eq!(Note::read(&folder.0), None);
+}
