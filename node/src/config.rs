@@ -43,6 +43,7 @@ use serde::Deserialize;
 use crate::{
     gateway::GatewayLimits,
     http::{Origin, Origins},
+    networks::Networks,
 };
 
 mod host_port;
@@ -51,7 +52,7 @@ mod peer;
 mod written;
 
 pub use host_port::{HostPort, ParseHostPortError};
-pub use layer::Layer;
+pub use layer::{Layer, Limits};
 pub use peer::{ContactError, Peer};
 pub use written::Written;
 
@@ -237,8 +238,10 @@ pub struct Settings {
     pub announce_quic: Option<HostPort>,
     /// Clients at once. Default: 512.
     pub clients_max: u32,
-    /// Clients at once from one address. Default: 128.
+    /// Clients at once from one address that is not trusted. Default: 512.
     pub clients_per_ip_max: u32,
+    /// Networks whose clients are free of rations by source. Default: none.
+    pub trusted_sources: Networks,
     /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
     pub p2p_listen: Multiaddr,
     /// Other servers, besides those that the genesis names.
@@ -286,6 +289,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         let (path, source) = (path.to_owned(), Box::new(source));
         ConfigError::File { path, source }
     })?;
+    layer.trusted_sources = layer.limits.take().and_then(|limits| limits.trusted_sources);
     let directory = path.parent().unwrap_or(Path::new(""));
     for path in [&mut layer.data_dir, &mut layer.genesis, &mut layer.vote_key, &mut layer.node_key]
     {
@@ -356,6 +360,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         announce_quic: layer.announce_quic,
         clients_max: layer.clients_max.unwrap_or(limits.clients_max),
         clients_per_ip_max: layer.clients_per_ip_max.unwrap_or(limits.clients_per_ip_max),
+        trusted_sources: layer.trusted_sources.unwrap_or_default(),
         p2p_listen,
         peers,
         archive: layer.archive.unwrap_or(false),

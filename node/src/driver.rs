@@ -299,6 +299,7 @@ impl Driver {
                     // A client that is gone, or too slow, is told of by its own event.
                     let _gone = self.gateway.send(id(client), delivery, Bytes::from(frame));
                 }
+                Effect::KnownClient { client, known } => self.gateway.set_known(id(client), known),
                 Effect::SlowClient { client } => self.gateway.slow(id(client)),
                 Effect::CloseClient { client, why } => {
                     self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());

@@ -34,7 +34,7 @@
 //!
 //! let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
 //! let listen = "127.0.0.1:0".parse().unwrap();
-//! let door = Door { listen, certificates: certificates.clone(), allowed: Default::default() };
+//! let door = Door::new(listen, certificates.clone());
 //! let (gateway, mut events) =
 //!     gateway::start(door, GatewayLimits::default(), Default::default()).unwrap();
 //!
@@ -60,7 +60,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -74,6 +74,7 @@ use self::{
     admission::Admission,
     client::{Gateway, Item, What},
     outgoing::{Ending, Outgoing},
+    sources::Sources,
 };
 use crate::{
     bind::BindError,
@@ -81,6 +82,7 @@ use crate::{
     framing::{Oversize, SendError},
     http::Allowed,
     metrics::{Counter, Gauge, Metrics},
+    networks::Networks,
 };
 
 mod admission;
@@ -88,6 +90,7 @@ mod client;
 mod endpoint;
 mod limits;
 mod outgoing;
+mod sources;
 mod stream;
 mod websocket;
 mod webtransport;
@@ -95,6 +98,8 @@ mod wire;
 
 pub(crate) use admission::Block;
 pub use limits::GatewayLimits;
+pub(crate) use sources::Meter;
+pub use sources::{Ration, SOURCES_MAX, SourceLimits};
 pub use websocket::{Admitted, CLOSE_CODES, NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 
 /// The application protocol of a raw connection, and the subprotocol of a WebTransport session.
@@ -192,6 +197,9 @@ pub enum ClientEnd {
     /// The reliable queue overflowed.
     #[error("too slow for what is sent to it")]
     TooSlow,
+    /// Its place went to a newcomer from an address that has fewer.
+    #[error("no place for so many from its address")]
+    GaveWay,
     /// It took nothing for [`GatewayLimits::stall`].
     #[error("it did not read for too long")]
     Stuck,
@@ -280,6 +288,8 @@ struct Present {
     carrier: CarrierKind,
     /// Its frames beyond what it may have.
     excess: Arc<AtomicU32>,
+    /// Is its key one that the sim knows?
+    known: Arc<AtomicBool>,
 }
 
 /// The clients that are there, behind a lock that no panic can leave half-changed.
@@ -374,6 +384,14 @@ impl GatewayHandle {
         }
     }
 
+    /// The key of this client is, or is not, one that the sim knows: known people go before strangers
+    /// of their address, and their logins count apart.
+    pub fn set_known(&self, id: ClientId, known: bool) {
+        if let Some(client) = self.0.clients.lock().get(&id) {
+            client.known.store(known, Ordering::Relaxed);
+        }
+    }
+
     /// Closes a client once it has received the reliable frames queued before, or after
     /// [`GatewayLimits::linger`]. Does nothing if it is gone or being closed.
     pub fn close(&self, id: ClientId, code: CloseCode, reason: &str) {
@@ -452,6 +470,22 @@ pub struct Door {
     pub certificates: Certificates,
     /// Whose pages are let in.
     pub allowed: Allowed,
+    /// Sources that are free of rations.
+    pub trusted: Networks,
+    /// Which frames ask for a login; those are rationed by source.
+    pub is_login: IsLogin,
+}
+
+/// Says whether a frame of a client asks for a login.
+pub type IsLogin = fn(&[u8]) -> bool;
+
+impl Door {
+    /// Returns one for any program and no page, where nobody is trusted and no frame is a login.
+    #[must_use]
+    pub fn new(listen: SocketAddr, certificates: Certificates) -> Self {
+        let (allowed, trusted) = (Allowed::default(), Networks::default());
+        Self { listen, certificates, allowed, trusted, is_login: |_| false }
+    }
 }
 
 /// Starts listening on a UDP address. Must be called inside a tokio runtime.
@@ -472,7 +506,7 @@ pub fn start(
     ] {
         assert!(frame + 64 <= budget && budget <= u32::MAX as usize, "budget of {budget} bytes");
     }
-    let Door { listen, certificates, allowed } = door;
+    let Door { listen, certificates, allowed, trusted, is_login } = door;
     let endpoints = endpoint::open(listen, &limits, &certificates)?;
     let bind = |source| endpoint::bind_error(listen, source);
     let address = endpoints[0].local_addr().map_err(bind)?;
@@ -483,8 +517,9 @@ pub fn start(
         limits,
         items: sender,
         clients: clients.clone(),
-        admission: Admission::new(&limits),
+        admission: Admission::new(&limits, Sources::new(limits.source, trusted)),
         allowed,
+        is_login,
         held: Arc::new(AtomicUsize::new(0)),
         metrics: metrics.clone(),
         names: AtomicU64::new(0),

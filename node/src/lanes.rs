@@ -25,9 +25,10 @@
 //! `identify` protocol is not spoken: it tells strangers about us, and lanes need nothing it tells.
 //!
 //! # What this does not defend against
-//! Handshakes of unknown peers are limited to [`HANDSHAKES_MAX`] at once for all of them together,
-//! since nobody's identity is known yet. A flood of half-open connections can therefore keep other
-//! servers from connecting to this one; it still connects to them.
+//! Handshakes are limited by source, since nobody's identity is known yet, and some places are kept for
+//! the addresses of peers ([`HANDSHAKES_MAX`]). Who is at such an address itself, behind the same
+//! router, say, can fill them for as long as it keeps on, and so keep that server from connecting to
+//! this one; this one still connects to it.
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -71,14 +72,16 @@ use crate::{
 mod events;
 mod frame;
 mod handler;
+mod handshakes;
 mod limits;
 mod mesh;
 mod outbox;
 mod swarm;
 
 pub use events::LaneEvents;
+pub use handshakes::{HANDSHAKES_MAX, HANDSHAKES_PER_SOURCE_MAX, STRANGE_HANDSHAKES_MAX};
 pub use limits::{Config, FRAME_BYTES_MAX, LaneLimits, Redial};
-pub use swarm::{CONNECTIONS_PER_PEER_MAX, HANDSHAKES_MAX};
+pub use swarm::CONNECTIONS_PER_PEER_MAX;
 
 /// Events of all peers that may wait for the receiver. Beyond it the peers' streams are not read,
 /// each peer waiting in line for one frame at a time, so that a talkative one delays nobody.

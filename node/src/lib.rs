@@ -41,6 +41,7 @@ pub mod keys;
 pub mod lanes;
 pub mod metrics;
 pub mod neighbours;
+pub mod networks;
 mod pace;
 pub mod server;
 pub mod storage;

@@ -11,7 +11,7 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 
 /// A frame counts once for each of these that it begins, so that long ones are not cheap.
-const UNIT_BYTES: usize = 4 * 1024;
+pub(crate) const UNIT_BYTES: u32 = 4 * 1024;
 
 /// So many frames does one count for that was beyond what its sender may have done for it: refusing
 /// it costs nearly as much as doing it, and must not be to be had as often.
@@ -58,7 +58,7 @@ impl Pace {
 
     /// Until when to wait, if at all.
     fn count(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
-        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES).max(1)).unwrap_or(u32::MAX);
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES as usize).max(1)).unwrap_or(u32::MAX);
         self.due = self.due.max(now) + self.gap.saturating_mul(units);
         let excess = self.excess.swap(0, Ordering::Relaxed).saturating_mul(EXCESS_FRAMES);
         let slowed = self.due + self.gap.saturating_mul(excess);
@@ -116,7 +116,8 @@ mod tests {
     fn long_frames_count_by_their_bytes() {
         let start = Instant::now();
         let mut pace = pace(start);
-        let taken = taken_within(&mut pace, start, Duration::from_millis(1), 10 * UNIT_BYTES);
+        let taken =
+            taken_within(&mut pace, start, Duration::from_millis(1), 10 * UNIT_BYTES as usize);
         assert_eq!(taken, 11);
     }
 }

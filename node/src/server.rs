@@ -199,6 +199,8 @@ pub async fn run_meddled(
         listen: settings.client_listen,
         certificates: Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?,
         allowed: allowed(&settings, &bound),
+        trusted: settings.trusted_sources.clone(),
+        is_login: metatopia_protocol::is_login,
     };
     let Door { certificates, allowed, .. } = door.clone();
     let limits = GatewayLimits {

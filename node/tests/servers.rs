@@ -19,7 +19,9 @@ use std::{
 use metatopia::{
     config::{LogFormat, LogLevel, Peer, Settings},
     http::Origins,
-    keys, server,
+    keys,
+    networks::Networks,
+    server,
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters};
@@ -109,6 +111,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         client_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         clients_max: 16,
         clients_per_ip_max: 16,
+        trusted_sources: Networks::default(),
         p2p_listen: peer.address.clone(),
         peers: peers.clone(),
         archive: false,

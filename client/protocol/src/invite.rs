@@ -24,6 +24,10 @@ pub const INVITE_ADDRESSES_MAX: usize = 8;
 /// Nodes that one invite may let in.
 pub const INVITE_USES_MAX: u32 = 1_024;
 
+/// For so long at most is an invite good from the moment at which it is taken up, in milliseconds: 30
+/// days. Servers remember invites until they expire.
+pub const INVITE_VALID_MAX_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
+
 /// What an invite lets its holder do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Grant {
@@ -210,4 +214,7 @@ pub enum JoinRefusal {
     /// There is no room, or the node takes no followers.
     #[error("the node has no room for another follower")]
     Full,
+    /// The invite is good for longer than invites may be.
+    #[error("the invite is good for more than 30 days from now, longer than invites may be")]
+    TooLong,
 }

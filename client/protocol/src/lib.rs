@@ -31,14 +31,14 @@ use alloc::vec::Vec;
 pub use chat::ChatLine;
 pub use entrance::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, Entrance, SignedEntrance};
 pub use invite::{
-    Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, Invite, InviteError,
-    JoinRefusal, JoinRequest, SignedInvite,
+    Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS,
+    Invite, InviteError, JoinRefusal, JoinRequest, SignedInvite,
 };
 pub use invite_text::{INVITE_MARK, InviteTextError};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
-use metatopia_types::{limits, wire, wire::DecodeError};
+use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, Link, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
@@ -79,6 +79,21 @@ pub fn encode_server(message: &ServerMessage) -> Vec<u8> {
 pub fn decode_client(frame: &[u8]) -> Result<ClientMessage, DecodeError> {
     wire::decode(frame, CLIENT_FRAME_BYTES_MAX)
 }
+
+/// Does this frame of a client hand in a login? Cheap for those that hand in nothing.
+#[must_use]
+pub fn is_login(frame: &[u8]) -> bool {
+    let is_submission = frame.first() == Some(&SUBMIT);
+    is_submission
+        && matches!(
+            decode_client(frame),
+            Ok(ClientMessage::Submit(submission))
+                if matches!(submission.act.envelope.act, Act::Login { .. })
+        )
+}
+
+/// What frames with a [`ClientMessage::Submit`] begin with.
+const SUBMIT: u8 = 1;
 
 /// Decodes a server's frame.
 ///

@@ -20,11 +20,32 @@ use crate::{
 const READY_HEIGHTS: u64 = limits::OUTCOME_TURNS / 2;
 
 impl Replica {
+    /// Says so if a session has opened whose key the sim knows.
+    pub(crate) fn recognize(&mut self, client: ClientId) {
+        let key = self.sessions.key(client);
+        if key.is_some_and(|key| self.standing(key) != Standing::Stranger) {
+            self.effects.push_back(Effect::KnownClient { client, known: true });
+        }
+    }
+
+    /// Says so if a client whose key is known hands in the login of one that is not: from then on it
+    /// counts as a stranger itself.
+    fn note_stranger(&mut self, client: ClientId, envelope: &Envelope) {
+        let Envelope { author, act, .. } = envelope;
+        if matches!(act, Act::Login { .. })
+            && self.sessions.key(client) != Some(*author)
+            && self.standing(*author) == Standing::Stranger
+        {
+            self.effects.push_back(Effect::KnownClient { client, known: false });
+        }
+    }
+
     /// A client's act: into the pool, and to the other servers.
     pub(crate) fn submit(&mut self, now: Now, client: ClientId, submission: Submission) {
         let act = submission.act.id();
         let envelope = &submission.act.envelope;
         let (author, lane, seq) = (envelope.author, envelope.lane, envelope.seq);
+        self.note_stranger(client, envelope);
         // A repeated act that was decided meanwhile gets its receipt again.
         let decided = self.archive.place(author, lane, seq).filter(|place| place.act == act);
         // Nobody checks its signature again, so it is no burden: while the world stands still, people's

@@ -178,6 +178,14 @@ pub enum Effect {
         /// The frame.
         frame: Vec<u8>,
     },
+    /// The key of this client is one that the sim knows, or the client hands in first logins of other
+    /// keys: what its source may have depends on it.
+    KnownClient {
+        /// Whose.
+        client: ClientId,
+        /// Does it count as known from now on?
+        known: bool,
+    },
     /// A frame of this client was refused because it had what it may have for now: what it sends may
     /// be read more slowly.
     SlowClient {

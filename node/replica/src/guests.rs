@@ -14,7 +14,8 @@ use std::{
 
 use metatopia_consensus::Message;
 use metatopia_protocol::{
-    Answer, Applicant, Grant, InviteError, JoinRefusal, JoinRequest, SignedInvite,
+    Answer, Applicant, Grant, INVITE_VALID_MAX_MS, Invite, InviteError, JoinRefusal, JoinRequest,
+    SignedInvite,
 };
 use metatopia_sim::World;
 use metatopia_types::{
@@ -27,8 +28,13 @@ use crate::{Asker, Effect, PeerMessage, Replica, rate::Rate};
 /// Followers of one server. Each costs as much to send to as another server does.
 pub const GUESTS_MAX: usize = 32;
 
-/// Invites whose uses are remembered until they expire.
+/// Invites whose uses are remembered until they expire or their issuer may invite no more. Beyond it
+/// each issuer still has [`INVITES_PER_ISSUER`], so that one that lies shuts out nobody else's.
 pub const INVITES_KNOWN_MAX: usize = 256;
+
+/// Invites of one issuer that are remembered in any case. At most 96 issue invites at a time: 31
+/// servers, 64 admins and one for the time being.
+pub const INVITES_PER_ISSUER: usize = 32;
 
 /// Followers that gave way to others and are remembered, so that they are not counted again.
 pub const GAVE_WAY_MAX: usize = 256;
@@ -41,8 +47,9 @@ pub const GUEST_FRAMES_PER_SECOND: u32 = 1_280;
 /// So far may a follower be ahead of its rate.
 const AHEAD: Duration = Duration::from_secs(1);
 
-/// Largest encoded [`Guests`]: 32 of 500 B, 256 invites of 50 B and 256 keys are 37 KiB.
-const GUESTS_BYTES_MAX: usize = 64 * 1_024;
+/// Largest encoded [`Guests`]: 32 of 500 B, 256 and 96 times 32 invites of 80 B, and 256 keys are
+/// 283 KiB.
+const GUESTS_BYTES_MAX: usize = 320 * 1_024;
 
 /// A follower.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,12 +60,23 @@ pub struct Guest {
     pub applicant: Option<Applicant>,
 }
 
+/// What is remembered of an invite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Used {
+    /// The nodes that it let in.
+    nodes: u32,
+    /// When it does so no more.
+    expires: Millis,
+    /// Who gave it.
+    issuer: PublicKey,
+}
+
 /// All followers of one server, and what it remembers of invites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guests {
     guests: BTreeMap<PublicKey, Guest>,
-    /// How many nodes an invite let in, and when it expires.
-    used: BTreeMap<Digest, (u32, Millis)>,
+    /// How often an invite was used.
+    used: BTreeMap<Digest, Used>,
     /// Who was let in and gave way while it was away.
     gave_way: BTreeSet<PublicKey>,
     /// How much each said of late.
@@ -90,8 +108,8 @@ impl Guests {
     /// Was a use of an invite counted that `before` does not know of?
     #[must_use]
     pub fn counted_since(&self, before: &Self) -> bool {
-        let counted = |id: &Digest| before.used.get(id).map_or(0, |(uses, _)| *uses);
-        self.used.iter().any(|(id, (uses, _))| *uses > counted(id))
+        let counted = |id: &Digest| before.used.get(id).map_or(0, |used| used.nodes);
+        self.used.iter().any(|(id, used)| used.nodes > counted(id))
     }
 
     /// Who stands by for a vote, ascending by key.
@@ -153,37 +171,57 @@ impl Guests {
         self.guests.insert(node, guest);
     }
 
-    /// Counts one more use.
-    fn take_up(&mut self, invite: &SignedInvite, now: Millis) -> Result<(), JoinRefusal> {
-        self.used.retain(|_, (_, expires)| *expires > now);
-        let (id, most) = (invite.invite.id(), invite.invite.uses);
-        if !self.used.contains_key(&id) && self.used.len() >= INVITES_KNOWN_MAX {
+    /// Counts one more use. Forgets the invites that let nobody in any more.
+    fn take_up(
+        &mut self,
+        invite: &SignedInvite,
+        now: Millis,
+        may_invite: impl Fn(&PublicKey) -> bool,
+    ) -> Result<(), JoinRefusal> {
+        let Invite { expires, issuer, uses: most, .. } = invite.invite;
+        if expires > now.plus(INVITE_VALID_MAX_MS) {
+            return Err(JoinRefusal::TooLong);
+        }
+        self.used.retain(|_, used| used.expires > now && may_invite(&used.issuer));
+        let id = invite.invite.id();
+        if !self.used.contains_key(&id) && !self.has_room_for(&issuer) {
             return Err(JoinRefusal::Full);
         }
-        let (used, _) = self.used.entry(id).or_insert((0, invite.invite.expires));
-        if *used >= most {
-            return Err(JoinRefusal::Used(*used));
+        let used = self.used.entry(id).or_insert(Used { nodes: 0, expires, issuer });
+        if used.nodes >= most {
+            return Err(JoinRefusal::Used(used.nodes));
         }
-        *used = used.saturating_add(1);
+        used.nodes = used.nodes.saturating_add(1);
         Ok(())
+    }
+
+    /// Can one more invite of this issuer be remembered?
+    fn has_room_for(&self, issuer: &PublicKey) -> bool {
+        let own = self.used.values().filter(|used| used.issuer == *issuer).count();
+        self.used.len() < INVITES_KNOWN_MAX || own < INVITES_PER_ISSUER
     }
 
     fn admit(
         &mut self,
         node: PublicKey,
         request: &JoinRequest,
-        now: Millis,
+        world: &World,
         is_up: impl Fn(&PublicKey) -> bool,
     ) -> Result<(), JoinRefusal> {
         let is_in = self.guests.contains_key(&node);
         let gives_way = if is_in { None } else { self.gives_way(is_up)? };
         if !self.came_before(&node) {
-            self.take_up(&request.invite, now)?;
+            self.take_up(&request.invite, world.time(), |issuer| may_invite(world, issuer))?;
         }
         let guest = Guest { peer_id: String::new(), applicant: request.applicant.clone() };
         self.take_in(node, guest, gives_way);
         Ok(())
     }
+}
+
+/// Servers and admins give invites.
+fn may_invite(world: &World, issuer: &PublicKey) -> bool {
+    world.roster().members().contains_key(issuer) || world.governance().is_admin(issuer)
 }
 
 /// What can be said of a request without counting it.
@@ -197,10 +235,8 @@ fn check(
     if invite.sim() != world.sim() {
         return Err(JoinRefusal::OtherSim(invite.sim()));
     }
-    let issuer = invite.issuer;
-    let is_server = world.roster().members().contains_key(&issuer);
-    if !is_server && !world.governance().is_admin(&issuer) {
-        return Err(JoinRefusal::Issuer(issuer));
+    if !may_invite(world, &invite.issuer) {
+        return Err(JoinRefusal::Issuer(invite.issuer));
     }
     request.invite.check_issued(now, scheme).map_err(|error| match error {
         InviteError::Expired { .. } => JoinRefusal::Expired,
@@ -248,17 +284,16 @@ impl Replica {
             return Answer::Unknown;
         };
         let scheme = &*self.config.agreement.scheme;
-        let now = world.time();
         // Who came by an invite while it was good comes back after that.
         let came = self.guests.came_before(&node);
-        let good_at = if came { Millis(0) } else { now };
+        let good_at = if came { Millis(0) } else { world.time() };
         let Some(contact) = self.welcome.clone() else {
             return Answer::Join(Err(JoinRefusal::Full));
         };
         let peers = &self.peers;
         let guests = &mut self.guests;
         let admitted = check(request, world, good_at, scheme)
-            .and_then(|()| guests.admit(node, request, now, |guest| peers.contains(guest)));
+            .and_then(|()| guests.admit(node, request, world, |guest| peers.contains(guest)));
         match admitted {
             Ok(()) => {
                 self.tell_guests();

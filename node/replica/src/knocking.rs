@@ -66,7 +66,7 @@ impl Asked {
     fn refusal(&self) -> Option<(PublicKey, JoinRefusal)> {
         match self.answer {
             Some((server, Err(why))) => match why {
-                JoinRefusal::Full | JoinRefusal::Issuer(_) => None,
+                JoinRefusal::Full | JoinRefusal::Issuer(_) | JoinRefusal::TooLong => None,
                 JoinRefusal::Expired
                 | JoinRefusal::Used(_)
                 | JoinRefusal::Grant

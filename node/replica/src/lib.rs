@@ -53,6 +53,7 @@ pub use effect::{Asker, Effect, Input, Reader, Stage};
 pub use entrances::{Announcement, Entrances, Heard, PAUSE};
 pub use guests::{
     GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX,
+    INVITES_PER_ISSUER,
 };
 pub use knocking::{KNOCK_PAUSES, Knock, Knocking};
 pub use mending::{Condition, HEALS_MAX, HOUR, RECENT_BYTES_MAX, Report};

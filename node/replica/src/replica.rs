@@ -564,7 +564,9 @@ impl Replica {
 
     fn client_frame(&mut self, now: Now, client: ClientId, frame: &[u8]) {
         let scheme = Arc::clone(&self.config.agreement.scheme);
+        let opens = self.sessions.key(client).is_none();
         match self.sessions.frame(client, frame, self.height, &*scheme) {
+            None if opens => self.recognize(client),
             None => {}
             Some(Demand::Submit(submission)) => self.submit(now, client, *submission),
             Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),

@@ -47,7 +47,7 @@ pub const RECEIPTS_AGAIN_BURST: u32 = 256;
 /// Bytes of answers that one key may have for each turn, over all its sessions here: 2.5 MB a second
 /// at 20 turns, so that ten minutes of a plaza with fifty players come in some twenty seconds.
 /// Beside ten who take all of it, receipts came as soon as beside ten who got half (measured by
-/// `bench hostile`).
+/// `hostile` of the bench of attacks).
 pub const ANSWER_BYTES_PER_TURN: u64 = 128 * 1_024;
 
 /// Bytes of answers that a key may have at once after it was quiet; a question beyond it is answered

@@ -3,7 +3,6 @@
 mod absence;
 mod crowd;
 mod figure;
-mod hostile;
 mod join;
 mod large;
 mod machine;
@@ -32,7 +31,6 @@ use super::{
         world::{SERVERS, World},
     },
 };
-use crate::client_driver::NodeUrl;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
@@ -46,12 +44,6 @@ pub(super) enum BenchCommand {
         bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
         machine too: with few cores they take the servers' time.")]
     Crowd(CrowdArgs),
-    /// Let fifty clients do their worst at ten times what they may, and measure what honest players
-    /// feel of it.
-    #[command(after_help = "Takes two minutes. Exit code 1 when a figure is past twice its \
-        bound.\nA build without --release measures itself, not Metatopia. The hostile clients run \
-        on this machine too: with few cores they take the servers' time.")]
-    Hostile(HostileArgs),
     /// Let a follower join a large world with a long past, and measure how long it takes, what it
     /// holds, and what a turn of such a world costs.
     #[command(after_help = "Examples:\n  \
@@ -88,16 +80,6 @@ pub(super) struct JoinArgs {
     /// Turns that the servers have behind them; they are made, not waited for.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     turns: u64,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct HostileArgs {
-    /// How long the honest players act, alone and beside the others.
-    #[arg(long, default_value = "20s", value_parser = arguments::duration)]
-    duration: Duration,
-    /// Be the hostile clients of these nodes, and nothing else.
-    #[arg(long, hide = true, value_delimiter = ',')]
-    enemies_of: Vec<NodeUrl>,
 }
 
 #[derive(Debug, Args)]
@@ -157,11 +139,6 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
     if cfg!(debug_assertions) {
         console.note("this is no release build: its figures say little");
     }
-    if let BenchCommand::Hostile(HostileArgs { duration, enemies_of }) = &command
-        && !enemies_of.is_empty()
-    {
-        return hostile::rage_all(enemies_of, *duration, console).await;
-    }
     let scratch = Scratch::new();
     let figures = match command {
         BenchCommand::Plaza(args) => {
@@ -175,7 +152,6 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Join(args) => {
             join::measure(&scratch.0, (args.objects, args.turns), console).await?
         }
-        BenchCommand::Hostile(args) => hostile::measure(&scratch.0, args.duration, console).await?,
         BenchCommand::Absence(args) => {
             absence::measure(&scratch.0, (args.missed, args.times), console).await?
         }

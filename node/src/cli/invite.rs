@@ -10,8 +10,8 @@ use std::{
 
 use clap::{Args, Subcommand, ValueEnum};
 use metatopia_protocol::{
-    Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, Invite, InviteError, InviteTextError,
-    Question, SignedInvite,
+    Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS, Invite, InviteError,
+    InviteTextError, Question, SignedInvite,
 };
 use metatopia_types::{Certificate, Ed25519, Millis, Sign as _, SigningKey, ValidatorSet};
 use serde::Serialize;
@@ -67,12 +67,21 @@ pub(super) struct CreateArgs {
     #[arg(long, default_value_t = 1, value_name = "COUNT",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(INVITE_USES_MAX)))]
     uses: u32,
-    /// How long it is good, such as 30m, 24h or 7d.
-    #[arg(long, default_value = "7d", value_parser = arguments::days, value_name = "DURATION")]
+    /// How long it is good, such as 30m, 24h or 7d; at most 30d.
+    #[arg(long, default_value = "7d", value_parser = validity, value_name = "DURATION")]
     expires: Duration,
     /// Show no code.
     #[arg(long)]
     no_code: bool,
+}
+
+/// As long as servers take invites.
+fn validity(text: &str) -> Result<Duration, String> {
+    let most = Duration::from_millis(INVITE_VALID_MAX_MS);
+    match arguments::days(text)? {
+        time if time <= most => Ok(time),
+        _ => Err("an invite is good for 30d at most".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

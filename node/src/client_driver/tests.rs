@@ -61,7 +61,7 @@ impl Fake {
         let metrics = Arc::default();
         let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
         let allowed = Default::default();
-        let door = Door { listen: any, certificates: certificates.clone(), allowed };
+        let door = Door { allowed, ..Door::new(any, certificates.clone()) };
         let (gateway, mut events) =
             gateway::start(door, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
         let session = node_http::Session {

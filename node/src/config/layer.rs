@@ -3,10 +3,13 @@
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use libp2p::Multiaddr;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{HostPort, LogFormat, LogLevel, Peer};
-use crate::http::{Origin, Origins};
+use crate::{
+    http::{Origin, Origins},
+    networks::Networks,
+};
 
 fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
 where
@@ -21,10 +24,18 @@ where
     }
 }
 
+/// The table `[limits]` of a configuration file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Networks whose clients are free of rations by source.
+    pub trusted_sources: Option<Networks>,
+}
+
 /// Declares the keys once: for the file, the environment and the command line.
 macro_rules! keys {
     ($(
-        $(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])?
+        $(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $(#[serde($($serde:tt)*)])?
         $key:ident: $type:ty, $hint:literal;
     )*) => {
         /// What one place says: a configuration file, the environment, or the command line. Keys
@@ -36,12 +47,16 @@ macro_rules! keys {
                 $(#[doc = $doc])+
                 #[arg(long, value_name = $hint)]
                 $(#[arg($($arg)*)])?
+                $(#[serde($($serde)*)])?
                 pub $key: Option<$type>,
             )*
             /// Other servers, besides those that the genesis names; in the file only, as a list of
             /// tables `[[peers]]` with `key`, `peer_id` and `address`.
             #[arg(skip)]
             pub peers: Option<Vec<Peer>>,
+            /// The table `[limits]` of a file, as it is written there.
+            #[arg(skip)]
+            pub limits: Option<Limits>,
         }
 
         impl Layer {
@@ -62,6 +77,7 @@ macro_rules! keys {
                 Self {
                     $($key: self.$key.or(weaker.$key),)*
                     peers: self.peers.or(weaker.peers),
+                    limits: self.limits.or(weaker.limits),
                 }
             }
         }
@@ -89,7 +105,7 @@ keys! {
     announce_quic: HostPort, "HOST:PORT";
     /// Clients at once [default: 512].
     clients_max: u32, "COUNT";
-    /// Clients at once from one address [default: 128].
+    /// Clients at once from one address that is not trusted [default: 512].
     clients_per_ip_max: u32, "COUNT";
     /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
     p2p_listen: Multiaddr, "MULTIADDRESS";
@@ -107,4 +123,8 @@ keys! {
     log_format: LogFormat, "FORMAT";
     /// Where users get the source of this very program, if it is not the public one.
     source_url: String, "URL";
+    /// Networks whose clients are free of rations, such as 127.0.0.0/8, with commas between; in the
+    /// file a list in the table [limits] [default: none].
+    #[serde(skip)]
+    trusted_sources: Networks, "NETWORKS";
 }

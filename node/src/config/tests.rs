@@ -82,6 +82,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("log", "trace"),
         ("log_format", "json"),
         ("source_url", "https://example.org/source"),
+        ("trusted_sources", "127.0.0.0/8,2001:db8::/32"),
     ];
     assert_eq!(values.map(|(key, _)| key), Layer::KEYS);
     let flags = values.map(|(key, value)| format!("--{}={value}", key.replace('_', "-")));
@@ -93,6 +94,9 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
             format!("{key} = {value}\n")
         }
         "http_origins" => format!("{key} = [\"{}\"]\n", value.replace(',', "\", \"")),
+        "trusted_sources" => {
+            format!("[limits]\n{key} = [\"{}\"]\n", value.replace(',', "\", \""))
+        }
         _ => format!("{key} = \"{value}\"\n"),
     });
     let file = file(&lines.concat()).unwrap();
@@ -131,6 +135,12 @@ fn a_wrong_value_is_an_error_with_its_line_and_key() {
         let error = refused(&format!("\n{line}\n"));
         assert!(error.contains("line 2") && error.contains(key), "{line}: {error}");
     }
+    for wrong in ["\"127.0.0.1/8\"", "\"127.0.0.0/33\"", "\"home\"", "7"] {
+        let error = refused(&format!("[limits]\ntrusted_sources = [{wrong}]\n"));
+        assert!(error.contains("line 2") && error.contains("trusted_sources"), "{wrong}: {error}");
+    }
+    let error = refused("\n[limits]\ntrusted = []\n");
+    assert!(error.contains("line 3") && error.contains("trusted"), "{error}");
     let key = "metatopia-key".to_owned();
     let error = refused(&peer(1).replace(&PublicKey([1; 32]).to_string(), &key));
     assert!(error.contains("line 2") && error.contains("hexadecimal"), "{error}");

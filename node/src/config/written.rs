@@ -6,7 +6,7 @@ use libp2p::Multiaddr;
 use serde::Serialize;
 use toml::Table;
 
-use super::{ConfigError, Peer};
+use super::{ConfigError, Limits, Peer};
 use crate::durable;
 
 /// What a command says of a server whose directory it keeps. [`read`](super::read) takes it back.
@@ -27,6 +27,10 @@ pub struct Written {
     pub p2p_listen: Multiaddr,
     /// Other servers.
     pub peers: Vec<Peer>,
+    /// Networks whose clients are free of rations, if not the default, and if the file says nothing of
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 /// What the command says alone, whatever the file said before.
@@ -80,7 +84,10 @@ mod tests {
     use std::{fs, path::PathBuf};
 
     use super::*;
-    use crate::config::{self, Layer};
+    use crate::{
+        config::{self, Layer},
+        networks::Networks,
+    };
 
     /// A file that is gone with its test.
     struct Scratch(PathBuf);
@@ -114,6 +121,7 @@ mod tests {
                 peer_id: crate::keys::peer_keypair(&node).public().to_peer_id(),
                 address: "/ip4/127.0.0.1/tcp/4".parse().unwrap(),
             }],
+            limits: Some(Limits { trusted_sources: Some(Networks::loopback()) }),
         }
     }
 
@@ -122,7 +130,7 @@ mod tests {
         let set = "archive = true\nsnapshot_turns = 60\nbehind_turns = 70\nlog = \"warn\"\n\
             announce_http = \"https://node.example\"\nannounce_quic = \"node.example:443\"\n\
             http_origins = [\"https://a.example\"]\nsource_url = \"https://source.example\"\n\
-            clients_max = 5\nclients_per_ip_max = 4\n";
+            clients_max = 5\nclients_per_ip_max = 4\n[limits]\ntrusted_sources = []\n";
         let stale = "http_listen = \"127.0.0.1:1\"\nvote_key = \"elsewhere\"\npeers = []\n";
         let file = Scratch::with("kept", &format!("{stale}{set}"));
 
@@ -153,6 +161,8 @@ mod tests {
         written(7).write(&file.0, "node join").unwrap();
 
         assert_eq!(config::read(&file.0).unwrap().clients_per_ip_max, Some(512));
+        let trusted = config::read(&file.0).unwrap().trusted_sources;
+        assert_eq!(trusted, Some(Networks::loopback()));
         let text = fs::read_to_string(&file.0).unwrap();
         assert!(text.starts_with("# `metatopia node join` writes"), "{text}");
         // Whoever sets a key at the top of the file sets it for the server.

@@ -4,14 +4,27 @@
 //! address counts towards one small common limit and never towards an address' own: nobody can use
 //! up the places of somebody else's address. Above the common limit a newcomer is asked to prove
 //! its address, at no cost for us (a QUIC Retry, for which nothing is remembered).
+//!
+//! As long as there are places, one address may have all of them. When there are none, a newcomer
+//! takes one of the address that has most, if that has at least two more than its own: of strangers
+//! there before known people, and of those the newest. So a crowd is in nobody's way but its own.
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use super::GatewayLimits;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    GatewayLimits,
+    sources::{Rations, Sources},
+};
 
 /// Why a newcomer does not come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +49,60 @@ impl Block {
     }
 }
 
+/// Somebody who has a place, at a proved address.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Holder {
+    /// Is the session's key one that the sim knows?
+    pub(super) known: Arc<AtomicBool>,
+    /// Somebody else has the place now.
+    lost: CancellationToken,
+}
+
 #[derive(Debug, Default)]
 struct Counts {
     clients: u32,
     unvalidated: u32,
-    blocks: BTreeMap<Block, u32>,
+    /// The older the smaller.
+    next: u64,
+    /// Without those whose source is trusted: they have as many places as they like.
+    blocks: BTreeMap<Block, BTreeMap<u64, Holder>>,
+}
+
+impl Counts {
+    fn of(&self, block: Block) -> usize {
+        self.blocks.get(&block).map_or(0, BTreeMap::len)
+    }
+
+    /// Who would give way to a newcomer of this block.
+    fn gives_way(&self, block: Block) -> Option<(Block, u64)> {
+        let sizes = self.blocks.iter().map(|(block, holders)| (holders.len(), Reverse(*block)));
+        let (most, Reverse(crowd)) = sizes.max()?;
+        if most < self.of(block) + 2 {
+            return None;
+        }
+        let newest = self.blocks[&crowd]
+            .iter()
+            .map(|(number, holder)| (!holder.known.load(Ordering::Relaxed), *number));
+        newest.max().map(|(_, number)| (crowd, number))
+    }
+
+    /// Takes a holder's place away, whether or not it still has one.
+    fn remove(&mut self, block: Block, number: u64) -> Option<Holder> {
+        let holders = self.blocks.get_mut(&block)?;
+        let holder = holders.remove(&number)?;
+        if holders.is_empty() {
+            self.blocks.remove(&block);
+        }
+        self.clients -= 1;
+        Some(holder)
+    }
+
+    fn insert(&mut self, block: Block, holder: Holder) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.blocks.entry(block).or_default().insert(number, holder);
+        number
+    }
 }
 
 /// Counts clients, from their first packet to their end.
@@ -49,15 +111,17 @@ pub(super) struct Admission {
     clients_max: u32,
     clients_per_ip_max: u32,
     unvalidated_max: u32,
+    sources: Sources,
     counts: Mutex<Counts>,
 }
 
 impl Admission {
-    pub(super) fn new(limits: &GatewayLimits) -> Arc<Self> {
+    pub(super) fn new(limits: &GatewayLimits, sources: Sources) -> Arc<Self> {
         Arc::new(Self {
             clients_max: limits.clients_max,
             clients_per_ip_max: limits.clients_per_ip_max,
             unvalidated_max: limits.unvalidated_max,
+            sources,
             counts: Mutex::default(),
         })
     }
@@ -67,7 +131,7 @@ impl Admission {
     }
 
     fn is_crowded(&self, counts: &Counts, block: Block) -> bool {
-        counts.blocks.get(&block).is_some_and(|count| *count >= self.clients_per_ip_max)
+        counts.of(block) >= self.clients_per_ip_max as usize
     }
 
     /// Counts a newcomer from `ip`, which has or has not proved that it receives packets there,
@@ -77,24 +141,36 @@ impl Admission {
     /// When it cannot come in, or not like this.
     pub(super) fn enter(self: &Arc<Self>, ip: IpAddr, validated: bool) -> Result<Ticket, Turned> {
         let mut counts = self.lock();
-        let block = Block::of(ip);
-        if counts.clients >= self.clients_max {
-            return Err(Turned::Away);
-        }
+        let (block, trusted) = (Block::of(ip), self.sources.trusts(ip));
         if !validated && counts.unvalidated >= self.unvalidated_max {
             return Err(Turned::ToProve);
         }
-        if validated && self.is_crowded(&counts, block) {
+        if validated && !trusted && self.is_crowded(&counts, block) {
             return Err(Turned::Away);
         }
-        counts.clients += 1;
-        if validated {
-            *counts.blocks.entry(block).or_default() += 1;
-        } else {
-            counts.unvalidated += 1;
+        if counts.clients >= self.clients_max {
+            let (crowd, number) = counts.gives_way(block).ok_or(Turned::Away)?;
+            if !validated {
+                // Nobody's place is taken by an address that may be forged.
+                return Err(Turned::ToProve);
+            }
+            if let Some(holder) = counts.remove(crowd, number) {
+                holder.lost.cancel();
+            }
         }
+        counts.clients += 1;
+        let holder = Holder::default();
+        let kept = match (validated, trusted) {
+            (false, _) => {
+                counts.unvalidated += 1;
+                Kept::Unvalidated
+            }
+            (true, true) => Kept::Trusted,
+            (true, false) => Kept::Counted(counts.insert(block, holder.clone())),
+        };
         drop(counts);
-        Ok(Ticket { admission: self.clone(), block, validated })
+        let rations = self.sources.of(ip);
+        Ok(Ticket { admission: self.clone(), block, trusted, kept, holder, rations })
     }
 
     /// Clients that are counted now.
@@ -103,42 +179,71 @@ impl Admission {
     }
 }
 
+/// How a place is counted.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    Unvalidated,
+    Trusted,
+    /// Under this number, for its block.
+    Counted(u64),
+}
+
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
 pub(super) struct Ticket {
     admission: Arc<Admission>,
     block: Block,
-    validated: bool,
+    trusted: bool,
+    kept: Kept,
+    holder: Holder,
+    rations: Rations,
 }
 
 impl Ticket {
     /// The handshake is done, which proves the address. False if that address has too many already.
     pub(super) fn validate(&mut self) -> bool {
-        if self.validated {
+        if !matches!(self.kept, Kept::Unvalidated) {
             return true;
         }
         let mut counts = self.admission.lock();
-        if self.admission.is_crowded(&counts, self.block) {
+        if !self.trusted && self.admission.is_crowded(&counts, self.block) {
             return false;
         }
         counts.unvalidated -= 1;
-        *counts.blocks.entry(self.block).or_default() += 1;
-        self.validated = true;
+        self.kept = match self.trusted {
+            true => Kept::Trusted,
+            false => Kept::Counted(counts.insert(self.block, self.holder.clone())),
+        };
         true
+    }
+
+    /// The rations of its source.
+    pub(super) fn rations(&self) -> Rations {
+        self.rations.clone()
+    }
+
+    /// Whether its session's key is one that the sim knows; the node says so.
+    pub(super) fn known(&self) -> Arc<AtomicBool> {
+        self.holder.known.clone()
+    }
+
+    /// Waits until somebody else has the place.
+    pub(super) async fn lost(&self) {
+        self.holder.lost.cancelled().await;
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut counts = self.admission.lock();
-        counts.clients -= 1;
-        if !self.validated {
-            counts.unvalidated -= 1;
-        } else if let Some(count) = counts.blocks.get_mut(&self.block) {
-            *count -= 1;
-            if *count == 0 {
-                counts.blocks.remove(&self.block);
+        match self.kept {
+            Kept::Unvalidated => {
+                counts.unvalidated -= 1;
+                counts.clients -= 1;
             }
+            Kept::Trusted => counts.clients -= 1,
+            // It may have given way already.
+            Kept::Counted(number) => drop(counts.remove(self.block, number)),
         }
     }
 }
@@ -154,7 +259,45 @@ mod tests {
             unvalidated_max: 1,
             ..GatewayLimits::default()
         };
-        Admission::new(&limits)
+        let sources = Sources::new(limits.source, "127.0.0.0/8".parse().unwrap());
+        Admission::new(&limits, sources)
+    }
+
+    fn is_lost(ticket: &Ticket) -> bool {
+        ticket.holder.lost.is_cancelled()
+    }
+
+    #[test]
+    fn a_newcomer_takes_the_newest_strangers_place_of_the_address_that_has_most() {
+        let limits = GatewayLimits { clients_max: 4, ..GatewayLimits::default() };
+        let admission = Admission::new(&limits, Sources::new(limits.source, Default::default()));
+        let crowd: Vec<Ticket> =
+            (0..4).map(|_| admission.enter(ip("10.0.0.1"), true).unwrap()).collect();
+        crowd[3].known().store(true, Ordering::Relaxed);
+
+        // One whose address is not proved takes nobody's place.
+        assert_eq!(admission.enter(ip("10.0.0.2"), false).unwrap_err(), Turned::ToProve);
+        let _second = admission.enter(ip("10.0.0.2"), true).unwrap();
+        assert_eq!(crowd.iter().map(is_lost).collect::<Vec<_>>(), [false, false, true, false]);
+        let _third = admission.enter(ip("10.0.0.3"), true).unwrap();
+        assert_eq!(crowd.iter().map(is_lost).collect::<Vec<_>>(), [false, true, true, false]);
+
+        // With two, one and one there is nobody who has two more than another.
+        assert_eq!(admission.enter(ip("10.0.0.3"), true).unwrap_err(), Turned::Away);
+        assert_eq!(admission.enter(ip("10.0.0.1"), true).unwrap_err(), Turned::Away);
+        drop(crowd);
+        assert_eq!(admission.clients(), 2, "who gave way is not counted twice");
+    }
+
+    #[test]
+    fn who_is_trusted_has_as_many_places_as_there_are_and_gives_way_to_nobody() {
+        let admission = admission();
+        let trusted: Vec<Ticket> =
+            (0..5).map(|_| admission.enter(ip("127.0.0.1"), true).unwrap()).collect();
+        assert_eq!(admission.enter(ip("10.0.0.1"), true).unwrap_err(), Turned::Away);
+        assert!(!trusted.iter().any(is_lost));
+        drop(trusted);
+        assert_eq!(admission.clients(), 0);
     }
 
     fn ip(text: &str) -> IpAddr {

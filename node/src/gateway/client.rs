@@ -4,7 +4,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -18,9 +18,10 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, Present,
+    CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, IsLogin, Present,
     admission::{Admission, Ticket},
     outgoing::{Ending, Held, Outgoing, Step},
+    sources::{Meter, Rations, What as Rationed},
     stream::{StreamReceiver, StreamSender},
     webtransport::{self, Http3, Refusal},
     wire::{Receive, Transmit},
@@ -53,6 +54,8 @@ pub(super) struct Gateway {
     pub(super) clients: Arc<Clients>,
     pub(super) admission: Arc<Admission>,
     pub(super) allowed: Allowed,
+    /// Which frames ask for a login.
+    pub(super) is_login: IsLogin,
     pub(super) held: Held,
     pub(super) metrics: Arc<Metrics>,
     pub(super) names: AtomicU64,
@@ -71,6 +74,17 @@ pub(super) struct Arrival {
     /// Its first frame must be there by then.
     pub(super) deadline: Instant,
 }
+
+/// What decides how fast a client is read.
+struct Reading {
+    pace: Pace,
+    rations: Rations,
+    /// Is its key one that the sim knows?
+    known: Arc<AtomicBool>,
+}
+
+/// Told to those whose place somebody else has.
+const NO_PLACE: &str = "no place for so many from your address";
 
 fn close(connection: &Connection, code: CloseCode, reason: &str) {
     connection.close(VarInt::from_u32(code.0), reason.as_bytes());
@@ -116,8 +130,14 @@ impl Gateway {
         let Some((send, recv)) = opened else {
             return;
         };
+        let recv = recv.metered(self.meter(&ticket));
         let arrival = Arrival { id, address, carrier, deadline };
         self.session(arrival, recv, send, ticket).await;
+    }
+
+    /// Counts what is read of the client that has this place.
+    pub(super) fn meter(&self, ticket: &Ticket) -> Meter {
+        Meter::new(self.limits.bytes_per_second(), ticket.rations())
     }
 
     async fn open_raw(
@@ -173,17 +193,26 @@ impl Gateway {
         ticket: Ticket,
     ) {
         let Arrival { id, address, carrier, deadline } = arrival;
+        let Some(waited) = self.let_in(&ticket).await else {
+            self.metrics.clients_refused_total.one();
+            return send.close(CloseCode::CROWDED, NO_PLACE, self.limits.linger).await;
+        };
+        let deadline = deadline + waited;
         let outgoing = Arc::new(Outgoing::new(self.limits, self.held.clone()));
         let pace = Pace::new(self.limits.frames_per_second);
         let (present, excess) = (outgoing.clone(), pace.excess());
-        self.clients.lock().insert(id, Present { outgoing: present, carrier, excess });
+        let known = ticket.known();
+        let there = Present { outgoing: present, carrier, excess, known: known.clone() };
+        self.clients.lock().insert(id, there);
+        let reading = Reading { pace, rations: ticket.rations(), known };
         self.metrics.clients_accepted_total.one();
         carrier.total(&self.metrics).one();
         self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
         if self.tell(id, What::Up(address, carrier)).await {
             end = tokio::select! {
-                end = self.read(id, recv, deadline, pace) => end,
+                end = self.read(id, recv, deadline, reading) => end,
+                () = ticket.lost() => ClientEnd::GaveWay,
                 end = self.write(&mut send, &outgoing) => end,
                 () = self.stop.cancelled() => end,
                 ending = outgoing.overdue(self.limits.linger) => match ending {
@@ -202,6 +231,18 @@ impl Gateway {
         tracing::debug!(client = id.0, %address, %carrier, %end, "client ended");
         drop(ticket);
         self.tell(id, What::Ended(end)).await;
+    }
+
+    /// Waits until the source of this place may have one more session; says how long that took. None
+    /// when the place went to somebody else, or the gateway stops.
+    async fn let_in(&self, ticket: &Ticket) -> Option<Duration> {
+        let (came, rations) = (Instant::now(), ticket.rations());
+        tokio::select! {
+            biased;
+            () = ticket.lost() => None,
+            () = self.stop.cancelled() => None,
+            () = rations.wait(Rationed::Session, false) => Some(came.elapsed()),
+        }
     }
 
     fn count(&self, carrier: CarrierKind) {
@@ -223,8 +264,9 @@ impl Gateway {
         id: ClientId,
         mut recv: impl Receive,
         deadline: Instant,
-        mut pace: Pace,
+        reading: Reading,
     ) -> ClientEnd {
+        let Reading { mut pace, rations, known } = reading;
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
         let mut spoke = false;
         loop {
@@ -242,6 +284,11 @@ impl Gateway {
             spoke = true;
             self.metrics.client_frames_received_total.one();
             self.metrics.client_bytes_received_total.add(frame.len() as u64);
+            if (self.is_login)(&frame) {
+                let known = known.load(Ordering::Relaxed);
+                let what = if known { Rationed::Login } else { Rationed::FirstLogin };
+                rations.wait(what, known).await;
+            }
             let bytes = frame.len();
             let share = bytes + FRAME_OVERHEAD_BYTES;
             let share = u32::try_from(share).expect("budgets are below 4 GiB");
@@ -295,6 +342,7 @@ impl Gateway {
             ClientEnd::Left | ClientEnd::Lost(_) => {
                 return send.close(CloseCode::DONE, "", Duration::ZERO).await;
             }
+            ClientEnd::GaveWay => CloseCode::CROWDED,
             ClientEnd::TooSlow | ClientEnd::Stuck => CloseCode::TOO_SLOW,
             ClientEnd::Oversize(_) => CloseCode::OVERSIZE,
             ClientEnd::Empty => CloseCode::EMPTY,

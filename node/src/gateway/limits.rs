@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, SERVER_FRAME_BYTES_MAX};
 
+use super::SourceLimits;
+use crate::pace::UNIT_BYTES;
+
 /// The bounds of the gateway.
 ///
 /// Held for one client at most: [`reliable_bytes_max`](Self::reliable_bytes_max), one latest frame,
@@ -15,8 +18,11 @@ use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, SERVER_FRAME_BYTES_MAX};
 pub struct GatewayLimits {
     /// Clients at once, also those in their handshake.
     pub clients_max: u32,
-    /// Clients of one IPv4 address, or one IPv6 network of 64 bits.
+    /// Clients of one IPv4 address, or one IPv6 network of 64 bits, if it is not trusted. Below it
+    /// they give way to newcomers from other addresses once there is no place left.
     pub clients_per_ip_max: u32,
+    /// What one address, or one such network, may have, beyond which it waits.
+    pub source: SourceLimits,
     /// Handshakes at once whose address is not proved; above it newcomers must prove theirs first.
     pub unvalidated_max: u32,
     /// Largest frame from a client, in bytes.
@@ -43,6 +49,12 @@ pub struct GatewayLimits {
 }
 
 impl GatewayLimits {
+    /// Bytes that are read from one client in a second over a carrier whose frames may be cheaper to
+    /// send than to read: what its frames at their most come to.
+    pub(super) fn bytes_per_second(&self) -> u32 {
+        self.frames_per_second.max(1).saturating_mul(UNIT_BYTES)
+    }
+
     /// What every client may hold, whatever the others do.
     pub(super) fn fair_share_bytes(&self) -> usize {
         self.held_bytes_max / self.clients_max.max(1) as usize
@@ -53,7 +65,8 @@ impl Default for GatewayLimits {
     fn default() -> Self {
         Self {
             clients_max: 512,
-            clients_per_ip_max: 128,
+            clients_per_ip_max: 512,
+            source: SourceLimits::default(),
             unvalidated_max: 32,
             frame_in_bytes_max: CLIENT_FRAME_BYTES_MAX,
             frame_out_bytes_max: SERVER_FRAME_BYTES_MAX,

@@ -9,10 +9,11 @@ use std::{
 
 use bytes::{Buf as _, Bytes};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
     ClientEnd, CloseCode,
+    sources::Meter,
     webtransport::Http3,
     wire::{Receive, Transmit},
 };
@@ -29,12 +30,22 @@ pub(super) struct StreamReceiver {
     decoder: Decoder,
     chunk: Bytes,
     hangup: Hangup,
+    /// Counts what is read.
+    meter: Option<Meter>,
+    /// Nothing more is read until then.
+    pause: Option<Instant>,
 }
 
 impl StreamReceiver {
     pub(super) fn new(stream: RecvStream, frame_bytes_max: usize, hangup: Hangup) -> Self {
         let decoder = Decoder::new(frame_bytes_max);
-        Self { stream, decoder, chunk: Bytes::new(), hangup }
+        let (meter, pause) = (None, None);
+        Self { stream, decoder, chunk: Bytes::new(), hangup, meter, pause }
+    }
+
+    /// From now on what is read is counted.
+    pub(super) fn metered(self, meter: Meter) -> Self {
+        Self { meter: Some(meter), ..self }
     }
 
     /// On a connection that carries nothing else.
@@ -55,6 +66,9 @@ impl Receive for StreamReceiver {
                 Some(frame) => return Ok(frame),
                 None => {}
             }
+            if let Some(until) = self.pause.take() {
+                sleep_until(until).await;
+            }
             let read = tokio::select! {
                 // First what came before the end.
                 biased;
@@ -67,6 +81,7 @@ impl Receive for StreamReceiver {
                 Err(ReadError::ConnectionLost(lost)) => return Err(lost_or_left(lost)),
                 Err(error) => unreachable!("streams are read in order, and once: {error}"),
             };
+            self.pause = self.meter.as_ref().and_then(|meter| meter.count(self.chunk.len()));
         }
     }
 }

@@ -32,13 +32,18 @@ fn certificates() -> Certificates {
 }
 
 fn door(certificates: &Certificates, allowed: Allowed) -> Door {
-    Door { listen: LOOPBACK.into(), certificates: certificates.clone(), allowed }
+    Door { allowed, ..Door::new(LOOPBACK.into(), certificates.clone()) }
 }
 
 impl Node {
     fn new(limits: GatewayLimits) -> Self {
+        Self::with(limits, |_| false)
+    }
+
+    /// One where some frames are logins.
+    fn with(limits: GatewayLimits, is_login: IsLogin) -> Self {
         let (metrics, certificates) = (Arc::<Metrics>::default(), certificates());
-        let door = door(&certificates, Allowed::default());
+        let door = Door { is_login, ..door(&certificates, Allowed::default()) };
         let (handle, events) = start(door, limits, metrics.clone()).unwrap();
         Self { handle, events, metrics, certificates }
     }
@@ -448,6 +453,7 @@ async fn a_long_reason_is_cut_between_characters() {
 }
 
 mod coming_and_going;
+mod crowds;
 mod hostile_sockets;
 mod hostile_transports;
 mod pages;

@@ -25,6 +25,7 @@ use super::{
     CarrierKind, ClientEnd, CloseCode, GatewayLimits,
     admission::Ticket,
     client::{Arrival, Gateway},
+    sources::Meter,
     wire::{Receive, Transmit},
 };
 use crate::{framing::Oversize, http::Written};
@@ -96,13 +97,19 @@ impl Admitted {
         &self.gateway.limits
     }
 
+    /// Counts what is read of it.
+    pub(crate) fn meter(&self) -> Meter {
+        self.gateway.meter(&self.ticket)
+    }
+
     /// Runs the session until it ends.
     pub(crate) async fn serve(self, socket: WebSocket, written: Written) {
         let Self { gateway, address, ticket, deadline } = self;
         let (sink, stream) = socket.split();
         let idle = gateway.limits.idle;
         let max = gateway.limits.frame_in_bytes_max;
-        let recv = SocketReceiver { stream, idle, max };
+        let controls = Controls::default();
+        let recv = SocketReceiver { stream, idle, max, controls };
         let (every, next) = (idle / 4, Instant::now() + idle / 4);
         let send = SocketSender { sink, written, every, next };
         let id = gateway.name();
@@ -116,6 +123,28 @@ struct SocketReceiver {
     stream: SplitStream<WebSocket>,
     idle: Duration,
     max: usize,
+    controls: Controls,
+}
+
+/// Pings and pongs of a session in a second, and at once after a quiet time. Our own pings are
+/// answered by one every few seconds; a browser sends none by itself.
+const CONTROLS_PER_SECOND: u32 = 4;
+const CONTROLS_BURST: u32 = 16;
+
+/// How many control frames a session sent of late, against a steady rate.
+#[derive(Debug, Default)]
+struct Controls {
+    due: Option<Instant>,
+}
+
+impl Controls {
+    /// Counts one more. False when these are too many.
+    fn take(&mut self, now: Instant) -> bool {
+        let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
+        let due = self.due.unwrap_or(now).max(now) + gap;
+        self.due = Some(due);
+        due <= now + gap * CONTROLS_BURST
+    }
 }
 
 impl Receive for SocketReceiver {
@@ -132,8 +161,12 @@ impl Receive for SocketReceiver {
                 Some(Ok(Message::Text(_))) => {
                     return Err(ClientEnd::Malformed("a message of text"));
                 }
-                // Pings are answered below us.
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                // Pings are answered below us, which costs as much as reading them.
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {
+                    if !self.controls.take(Instant::now()) {
+                        return Err(ClientEnd::Malformed("too many pings and pongs"));
+                    }
+                }
                 Some(Ok(Message::Close(_))) | None => return Err(ClientEnd::Left),
                 Some(Err(error)) => return Err(ended(&error, self.max)),
             }

@@ -7,7 +7,7 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     task::{Context, Poll},
@@ -22,11 +22,12 @@ use futures::future::select_all;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream},
-    time::{Instant, Sleep, sleep},
+    time::{Instant, Sleep, sleep, sleep_until},
 };
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::places::{Place, Places};
+use crate::gateway::Meter;
 
 /// Connections at once; for one more, the oldest of the address that has most is closed.
 pub const CONNECTIONS_MAX: usize = 256;
@@ -96,6 +97,7 @@ pub(super) struct Caller {
     pub(super) address: SocketAddr,
     place: Arc<Place>,
     written: Written,
+    meter: Arc<OnceLock<Meter>>,
 }
 
 /// Bytes that the system has taken from us, on one connection.
@@ -103,8 +105,11 @@ pub(crate) type Written = Arc<AtomicU64>;
 
 impl Caller {
     /// The connection becomes a session: it is counted there, and not here any more.
-    pub(super) fn leave(&self) -> Written {
+    /// What is read of it is counted by `meter` from now on.
+    pub(super) fn leave(&self, meter: Meter) -> Written {
         self.place.leave();
+        // A connection becomes a session once.
+        let _ = self.meter.set(meter);
         self.written.clone()
     }
 }
@@ -112,7 +117,8 @@ impl Caller {
 impl Connected<IncomingStream<'_, Limited>> for Caller {
     fn connect_info(stream: IncomingStream<'_, Limited>) -> Self {
         let (address, io) = (*stream.remote_addr(), stream.io());
-        Self { address, place: io.place.clone(), written: io.written.clone() }
+        let (place, written, meter) = (io.place.clone(), io.written.clone(), io.meter.clone());
+        Self { address, place, written, meter }
     }
 }
 
@@ -124,13 +130,17 @@ pub(super) struct Connection {
     lost: Pin<Box<WaitForCancellationFutureOwned>>,
     place: Arc<Place>,
     written: Written,
+    /// Counts what is read, once this is a session.
+    meter: Arc<OnceLock<Meter>>,
+    /// Nothing more is read until then.
+    pause: Option<Pin<Box<Sleep>>>,
 }
 
 impl Connection {
     fn new(stream: TcpStream, place: Place, idle: Duration) -> Self {
         let (deadline, lost) = (Box::pin(sleep(idle)), Box::pin(place.lost()));
-        let (place, written) = (Arc::new(place), Written::default());
-        Self { stream, idle, deadline, lost, place, written }
+        let (place, written, meter) = (Arc::new(place), Written::default(), Arc::default());
+        Self { stream, idle, deadline, lost, place, written, meter, pause: None }
     }
 
     /// Moves the deadline when something happened, and fails when it has passed and nothing did, or
@@ -158,7 +168,16 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        if let Some(pause) = &mut this.pause {
+            std::task::ready!(pause.as_mut().poll(cx));
+            this.pause = None;
+        }
+        let before = buffer.filled().len();
         let done = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        if let (Poll::Ready(Ok(())), Some(meter)) = (&done, this.meter.get()) {
+            let until = meter.count(buffer.filled().len() - before);
+            this.pause = until.map(|until| Box::pin(sleep_until(until)));
+        }
         this.watch(cx, done)
     }
 }
@@ -214,6 +233,27 @@ mod tests {
         assert_eq!(listener.places.taken(), 1);
         drop(served);
         assert_eq!(listener.places.taken(), 1);
+    }
+
+    /// Pieces of a message cost a byte or two each, and as much to read as long ones.
+    #[tokio::test]
+    async fn a_session_is_read_no_faster_than_its_bytes_may_come() {
+        let (mut listener, address) = limited(1, IDLE).await;
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let (mut served, address) = listener.accept().await;
+        let (place, written, meter) =
+            (served.place.clone(), served.written.clone(), served.meter.clone());
+        Caller { address, place, written, meter }.leave(Meter::new(10_000, Default::default()));
+        client.write_all(&[0; 12_000]).await.unwrap();
+
+        let start = Instant::now();
+        served.read_exact(&mut [0; 12_000]).await.unwrap();
+        client.write_all(&[0; 1]).await.unwrap();
+        served.read_exact(&mut [0; 1]).await.unwrap();
+
+        // A second's worth at once, and then the rest at its rate.
+        let took = start.elapsed();
+        assert!(took >= Duration::from_millis(150), "{took:?}");
     }
 
     #[tokio::test]

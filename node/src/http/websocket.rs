@@ -40,5 +40,6 @@ pub(super) async fn upgrade(
         // One frame is handed over at a time, and the reason of a close.
         .max_write_buffer_size(2 * (BUFFER_BYTES + limits.frame_out_bytes_max))
         .on_failed_upgrade(|error| tracing::debug!(%error, "not upgraded"));
-    Ok(upgrade.on_upgrade(async move |socket| admitted.serve(socket, caller.leave()).await))
+    let meter = admitted.meter();
+    Ok(upgrade.on_upgrade(async move |socket| admitted.serve(socket, caller.leave(meter)).await))
 }

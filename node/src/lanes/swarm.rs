@@ -20,16 +20,13 @@ use tokio::{
 use super::{
     Config, StartError, Trips,
     frame::{Item, Pump, Session, What},
-    mesh,
+    handshakes, mesh,
     outbox::Outbox,
 };
 use crate::{bind::BindError, metrics::Metrics};
 
 /// The protocol of a lane; another number is another, incompatible, framing.
 const LANE: StreamProtocol = StreamProtocol::new("/metatopia/lane/1");
-
-/// Connections of unknown peers that may be in their handshake at once.
-pub const HANDSHAKES_MAX: u32 = 32;
 
 /// Connections of one allowed peer that may exist at once: the one in use, the one that replaces
 /// it, and what is being closed. (One would keep a restarted peer out until the old one is
@@ -55,6 +52,7 @@ pub(super) enum Order {
 #[derive(NetworkBehaviour)]
 struct Behaviour {
     // First, so that what it refuses costs nothing more.
+    handshakes: handshakes::Behaviour,
     limits: connection_limits::Behaviour,
     mesh: mesh::Behaviour,
     ping: ping::Behaviour,
@@ -82,11 +80,11 @@ impl Lanes {
         metrics: Arc<Metrics>,
     ) -> Result<Self, StartError> {
         let limits = ConnectionLimits::default()
-            .with_max_pending_incoming(Some(HANDSHAKES_MAX))
             .with_max_established_per_peer(Some(CONNECTIONS_PER_PEER_MAX));
         let local = keypair.public().to_peer_id();
         let mesh = mesh::Behaviour::new(local, LANE, config.redial, metrics.clone());
         let behaviour = Behaviour {
+            handshakes: handshakes::Behaviour::default(),
             limits: connection_limits::Behaviour::new(limits),
             mesh,
             ping: ping::Behaviour::default(),
@@ -144,10 +142,14 @@ impl Lanes {
             tokio::select! {
                 order = self.orders.recv() => match order {
                     Some(Order::Allow(peer, addresses)) => {
-                        self.swarm.behaviour_mut().mesh.allow(peer, addresses);
+                        let Behaviour { handshakes, mesh, .. } = self.swarm.behaviour_mut();
+                        handshakes.allow(peer, &addresses);
+                        mesh.allow(peer, addresses);
                     }
                     Some(Order::Disallow(peer)) => {
-                        self.swarm.behaviour_mut().mesh.disallow(peer);
+                        let Behaviour { handshakes, mesh, .. } = self.swarm.behaviour_mut();
+                        handshakes.disallow(&peer);
+                        mesh.disallow(peer);
                     }
                     None => return,
                 },

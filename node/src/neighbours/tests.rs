@@ -11,7 +11,7 @@ fn guests(uses: u32, address: usize) -> Guests {
     let contact = Contact { peer_id: String::new(), address };
     let applicant = Some(Applicant { key, contact });
     let guest = Guest { peer_id: String::new(), applicant };
-    let used = (Digest::of("neighbours", b"an invite"), (uses, Millis(9)));
+    let used = (Digest::of("neighbours", b"an invite"), (uses, Millis(9), key));
     // As the file has it.
     let stored =
         (BTreeMap::from([(key, guest)]), BTreeMap::from([used]), BTreeSet::<PublicKey>::new());

@@ -1,8 +1,22 @@
 //! The attacks, one module each.
 
+mod half_open;
+mod hostile;
+mod pings;
+mod players;
+mod school;
+mod seats;
+mod speech;
+
 use std::path::PathBuf;
 
-use crate::finding::Finding;
+use tokio::runtime::Runtime;
+
+pub(crate) use self::hostile::rage;
+use crate::{
+    cluster::{Cluster, Trust},
+    finding::Finding,
+};
 
 /// How the attacks are played.
 #[derive(Debug)]
@@ -26,4 +40,32 @@ pub(crate) struct Attack {
 }
 
 /// Every attack, in the order in which they are played.
-pub(crate) const ATTACKS: &[Attack] = &[];
+pub(crate) const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "school",
+        about: "200 people behind one address come at once",
+        play: school::play,
+    },
+    Attack { name: "seats", about: "1,024 fresh keys hold all seats", play: seats::play },
+    Attack { name: "players", about: "fresh keys log in without end", play: players::play },
+    Attack { name: "speech", about: "one speaks where scripts listen", play: speech::play },
+    Attack { name: "pings", about: "one session sends nothing but pings", play: pings::play },
+    Attack { name: "half_open", about: "silent peers while servers heal", play: half_open::play },
+    Attack { name: "hostile", about: "fifty clients at ten times their rate", play: hostile::play },
+];
+
+/// Plays an attack on four new servers.
+fn on_servers(
+    play: &Play,
+    trust: Trust,
+    attack: impl AsyncFnOnce(&Cluster) -> Result<Vec<Finding>, String>,
+) -> Result<Vec<Finding>, String> {
+    let runtime = Runtime::new().map_err(|error| format!("no runtime: {error}"))?;
+    runtime.block_on(async {
+        let cluster = Cluster::start(&play.program, trust).await?;
+        let findings = attack(&cluster).await;
+        let stopped = cluster.stop().await;
+        let findings = findings?;
+        stopped.map(|()| findings)
+    })
+}

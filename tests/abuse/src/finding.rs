@@ -49,8 +49,13 @@ impl Finding {
         Self { control: Some(control), ..self }
     }
 
-    /// Adds a note; a broken law makes the finding a failure whatever its value is.
+    /// Adds a note.
     pub(crate) fn noted(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
+    }
+
+    /// Makes it a failure, whatever its value is.
+    pub(crate) fn unless(self, broken: bool) -> Self {
+        Self { ok: self.ok && !broken, ..self }
     }
 }

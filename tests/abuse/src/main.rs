@@ -2,14 +2,17 @@
 //! what they do against bounds.
 
 mod attacks;
+mod client;
+mod cluster;
 mod finding;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
+use metatopia::client_driver::NodeUrl;
 
 use crate::{
-    attacks::{ATTACKS, Attack, Play},
+    attacks::{ATTACKS, Attack, Play, rage},
     finding::Finding,
 };
 
@@ -18,7 +21,8 @@ use crate::{
 #[command(after_help = "Examples:\n  \
     metatopia-abuse                      every attack\n  \
     metatopia-abuse seats pings --json   two of them, one JSON object a line\n\n\
-    Exit codes:\n  0   all bounds held\n  1   a figure past its bound, or an attack that could not be played\n  2   usage")]
+    Exit codes:\n  0   all bounds held\n  \
+    1   a figure past its bound, or an attack that could not be played\n  2   usage")]
 struct Arguments {
     /// Only these attacks [default: all].
     #[arg(value_name = "ATTACK")]
@@ -35,6 +39,11 @@ struct Arguments {
     /// Prints one JSON object a line.
     #[arg(long)]
     json: bool,
+    /// Be the hostile clients of these servers for so many seconds, and nothing else.
+    #[arg(long, hide = true, value_delimiter = ',', requires = "seconds")]
+    enemies_of: Vec<NodeUrl>,
+    #[arg(long, hide = true)]
+    seconds: Option<u64>,
     /// Lists the attacks.
     #[arg(long)]
     list: bool,
@@ -45,6 +54,15 @@ fn main() -> ExitCode {
     if arguments.list {
         ATTACKS.iter().for_each(|attack| println!("{:<12} {}", attack.name, attack.about));
         return ExitCode::SUCCESS;
+    }
+    if let Some(seconds) = arguments.seconds {
+        return match rage(&arguments.enemies_of, Duration::from_secs(seconds)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                eprintln!("error: {why}");
+                ExitCode::FAILURE
+            }
+        };
     }
     let chosen = match choose(&arguments.attacks) {
         Ok(chosen) => chosen,

@@ -1,10 +1,16 @@
 //! Followers that ask to be let in.
 
+use std::collections::BTreeSet;
+
 use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
     ServerMessage, SignedInvite, encode_client,
 };
-use metatopia_replica::{GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, PeerMessage};
+use metatopia_replica::{
+    GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, INVITES_KNOWN_MAX,
+    INVITES_PER_ISSUER, PeerMessage,
+};
+use metatopia_sim::Genesis;
 use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
 
 use super::alone::{Alone, NOON, genesis, key};
@@ -25,13 +31,18 @@ fn applicant(n: u8) -> Applicant {
 
 /// A server that takes followers, and an invite of it.
 fn begin() -> (Alone, Invite) {
-    let mut server = Alone::begin();
+    begin_in(&genesis())
+}
+
+/// The same in a sim with this genesis.
+fn begin_in(genesis: &Genesis) -> (Alone, Invite) {
+    let mut server = Alone::found(genesis);
     server.run_to(3);
     server.welcome(contact(), Guests::default());
     let Answer::Turn(turn) = server.ask(Question::Turn { height: Height(2) }) else {
         panic!("it was decided")
     };
-    let members = genesis().validators.into_keys().map(|key| Validator { key, power: 1 });
+    let members = genesis.validators.keys().copied().map(|key| Validator { key, power: 1 });
     let invite = Invite {
         header: turn.0.header,
         certificate: turn.1,
@@ -153,6 +164,47 @@ fn what_is_no_good_invite_lets_nobody_in_and_says_why() {
     let mut elsewhere = good;
     elsewhere.header.sim = Default::default();
     assert_eq!(refused(elsewhere.sign(&key())), JoinRefusal::OtherSim(Default::default()));
+}
+
+#[test]
+fn an_invite_that_is_good_for_more_than_thirty_days_from_now_lets_nobody_in() {
+    let (mut server, good) = begin();
+    let days = |days: u64| Invite { expires: NOON.plus(days * 24 * HOUR), ..good.clone() };
+    let long = join(&mut server, &node(10), days(31).sign(&key()), None);
+    assert_eq!(long, Err(JoinRefusal::TooLong));
+    join(&mut server, &node(10), days(29).sign(&key()), None).expect("it is granted");
+}
+
+/// One server signed 256 invites for the year 500,000,000 and used each once: nobody else's were
+/// taken any more.
+#[test]
+fn an_issuer_with_many_invites_leaves_the_others_their_share() {
+    let other = node(50);
+    let admins = BTreeSet::from([other.public()]);
+    let (mut server, good) = begin_in(&Genesis { admins, ..genesis() });
+    let numbered = |issuer: &SigningKey, nonce: usize| {
+        let (issuer_key, nonce) = (issuer.public(), nonce as u64);
+        Invite { issuer: issuer_key, nonce, ..good.clone() }.sign(issuer)
+    };
+    let stranger = |n: usize| {
+        let mut seed = [8; 32];
+        seed[..8].copy_from_slice(&n.to_le_bytes());
+        SigningKey::from_seed(seed)
+    };
+    for n in 0..INVITES_KNOWN_MAX {
+        join(&mut server, &stranger(n), numbered(&key(), n), None).expect("there is room");
+    }
+    let late = join(&mut server, &node(9), numbered(&key(), INVITES_KNOWN_MAX), None);
+    assert_eq!(late, Err(JoinRefusal::Full));
+
+    for n in 0..INVITES_PER_ISSUER {
+        let came = INVITES_KNOWN_MAX + n;
+        join(&mut server, &stranger(came), numbered(&other, n), None).expect("its own share");
+    }
+    let late = join(&mut server, &node(9), numbered(&other, INVITES_PER_ISSUER), None);
+    assert_eq!(late, Err(JoinRefusal::Full));
+    let kept = server.guests.encode();
+    assert_eq!(Guests::decode(&kept).expect("within its bounds").encode(), kept);
 }
 
 #[test]

@@ -272,6 +272,7 @@ impl Place {
             http_listen: http,
             client_listen: clients,
             clients_per_ip_max: None,
+            limits: None,
             p2p_listen: p2p,
             // Who told no address is found by who did.
             peers: hosts.iter().filter_map(peer).collect(),

@@ -33,7 +33,8 @@ const READY: Duration = Duration::from_secs(30);
 const ASK: Duration = Duration::from_millis(20);
 
 /// The variables that servers of one world may share, without their prefix.
-const SHARED: [&str; 4] = ["LOG", "LOG_FORMAT", "SNAPSHOT_TURNS", "BEHIND_TURNS"];
+const SHARED: [&str; 5] =
+    ["LOG", "LOG_FORMAT", "SNAPSHOT_TURNS", "BEHIND_TURNS", "TRUSTED_SOURCES"];
 
 /// Time for servers to stop by themselves; then they are killed.
 const STOP: Duration = Duration::from_secs(15);

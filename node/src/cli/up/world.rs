@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cli::{Failure, ports::Ports},
-    config::{Peer, Written},
+    config::{Limits, Peer, Written},
     durable::{create_folder, folder_of, replace, sync_folder},
     engine::{self, OtherEngine},
     founding::state_beside,
     gateway::GatewayLimits,
     keys,
+    networks::Networks,
 };
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
@@ -203,6 +204,7 @@ impl World {
                 clients_per_ip_max: Some(GatewayLimits::default().clients_max),
                 p2p_listen: own.p2p_address(),
                 peers: others.map(peer).collect(),
+                limits: Some(Limits { trusted_sources: Some(Networks::loopback()) }),
             };
             config.write(&seat.config(), "up")?;
         }

@@ -258,7 +258,7 @@ impl Server {
                 self.move_line(now, client, moved);
             }
             // Its people send no faster than they are answered.
-            Wish::SlowClient { .. } => {}
+            Wish::SlowClient { .. } | Wish::KnownClient { .. } => {}
             Wish::CloseClient { client, why } => {
                 let moved = self.gateway.end(client, Hangup::Said(why));
                 self.move_line(now, client, moved);

@@ -1,0 +1,36 @@
+//! Frames that hand in a login.
+
+use metatopia_protocol::{ClientMessage, Question, Submission, encode_client, is_login};
+use metatopia_types::{
+    Act, Digest, Envelope, Height, Lane, Look, Seq, Sign as _, SigningKey, SimId,
+};
+
+fn frame(act: Act) -> Vec<u8> {
+    let key = SigningKey::from_seed([1; 32]);
+    let envelope = Envelope {
+        sim: SimId(Digest([2; 32])),
+        author: key.public(),
+        lane: Lane(1),
+        seq: Seq(1),
+        last_valid: Height(600),
+        act,
+    };
+    let submission = Submission { act: envelope.sign(&key), blobs: Vec::new() };
+    encode_client(&ClientMessage::Submit(Box::new(submission)))
+}
+
+#[test]
+fn a_login_is_told_from_everything_else_by_its_frame() {
+    let login = frame(Act::Login { name: "ann".into(), look: Look::default() });
+    assert!(is_login(&login));
+    assert!(!is_login(&login[..login.len() - 1]), "cut off");
+    for other in [
+        frame(Act::Leave),
+        frame(Act::Heartbeat),
+        encode_client(&ClientMessage::Ping { token: 1 }),
+        encode_client(&ClientMessage::Ask { id: 1, question: Question::Players }),
+        Vec::new(),
+    ] {
+        assert!(!is_login(&other), "{other:?}");
+    }
+}

@@ -1,0 +1,320 @@
+//! What one source may have of a server: sessions, bytes, and acts that open seats.
+//!
+//! A key costs nothing, an address does. So what a server gives to keys that nobody knows, it gives
+//! by where they come from: each source has rations of its own, and nobody waits for another
+//! source's. Who is beyond a ration is not refused: it waits in line, known people before
+//! strangers, and gets its turn. Nothing of this enters the state of the sim, nor does it have to be
+//! the same on two servers; what must hold when servers lie are rules of judging.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep_until};
+
+use super::admission::Block;
+use crate::networks::Networks;
+
+/// Sources that are remembered at once. Each that has a client here is one, at most
+/// [`clients_max`](super::GatewayLimits::clients_max); of the others those are forgotten first whose
+/// rations are nearest to being whole again.
+pub const SOURCES_MAX: usize = 4_096;
+
+/// Who waits looks again at least so often: somebody before it may have gone.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// How often something may happen: at a steady rate, and so many times at once after a quiet time
+/// (the generic cell rate algorithm of ITU-T I.371).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ration {
+    /// In a second, at least once.
+    pub per_second: u32,
+    /// At once.
+    pub burst: u32,
+}
+
+impl Ration {
+    fn gap(self) -> Duration {
+        Duration::from_secs(1) / self.per_second.max(1)
+    }
+
+    /// So far may what happened be ahead of the steady rate for one more to happen.
+    fn ahead(self) -> Duration {
+        self.gap().saturating_mul(self.burst.saturating_sub(1))
+    }
+}
+
+/// What each source may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceLimits {
+    /// Sessions that begin.
+    pub sessions: Ration,
+    /// Logins that the keys of known people hand in.
+    pub logins: Ration,
+    /// Logins that keys hand in which the sim does not know.
+    pub first_logins: Ration,
+    /// Bytes that are read from all clients together in a second; those of four seconds at once.
+    pub bytes_per_second: u32,
+}
+
+impl Default for SourceLimits {
+    fn default() -> Self {
+        Self {
+            // Two hundred people who come at once are all there after nine seconds. Each session
+            // costs a handshake, and gives its key a fresh ration of acts.
+            sessions: Ration { per_second: 16, burst: 64 },
+            logins: Ration { per_second: 16, burst: 128 },
+            // Two hundred people have logged in after seventeen seconds: an act is good for thirty, and
+            // one that waited for longer would have to be signed again. A turn has room for four first
+            // logins, eighty a second: of that one source takes two fifths at four servers.
+            first_logins: Ration { per_second: 8, burst: 64 },
+            // Two hundred people who act ten times a second and confirm twenty views send 1 MB/s.
+            bytes_per_second: 2 * 1024 * 1024,
+        }
+    }
+}
+
+/// Bytes of a source may be ahead of their rate by so much.
+const BYTES_AHEAD: Duration = Duration::from_secs(4);
+
+/// Bytes against a steady rate: those that came count, and what comes next waits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bytes {
+    /// When all that came would have come at the steady rate.
+    due: Option<Instant>,
+}
+
+impl Bytes {
+    /// Counts bytes. Says until when nothing more is to be read, if so.
+    fn count(&mut self, bytes: usize, rate: (u32, Duration), now: Instant) -> Option<Instant> {
+        let (per_second, ahead) = rate;
+        let nanos = (bytes as u64).saturating_mul(1_000_000_000) / u64::from(per_second.max(1));
+        let due = self.due.unwrap_or(now).max(now) + Duration::from_nanos(nanos);
+        self.due = Some(due);
+        due.checked_sub(ahead).filter(|until| *until > now)
+    }
+}
+
+/// A line of those who wait for something that is rationed.
+#[derive(Debug, Default)]
+struct Line {
+    /// When all that happened would have happened at the steady rate.
+    due: Option<Instant>,
+    /// Known people before strangers, and then in the order in which they came.
+    waiting: BTreeSet<(bool, u64)>,
+    next: u64,
+}
+
+impl Line {
+    /// Takes one if it is this one's turn; else says when to look again.
+    fn step(&mut self, own: (bool, u64), ration: Ration, now: Instant) -> Result<(), Instant> {
+        let before = self.waiting.range(..own).count();
+        let due = self.due.unwrap_or(now).max(now);
+        let (gap, ahead) = (ration.gap(), ration.ahead());
+        if before == 0 && due <= now + ahead {
+            self.due = Some(due + gap);
+            self.waiting.remove(&own);
+            return Ok(());
+        }
+        let before = u32::try_from(before).unwrap_or(u32::MAX);
+        let turn = (due + gap.saturating_mul(before)).checked_sub(ahead).unwrap_or(now);
+        Err(turn.clamp(now + Duration::from_millis(1), now + LOOK_AGAIN))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    sessions: Line,
+    logins: Line,
+    first_logins: Line,
+    bytes: Bytes,
+}
+
+impl Lines {
+    /// When the last of its rations is whole again.
+    fn whole(&self) -> Option<Instant> {
+        let lines = [self.sessions.due, self.logins.due, self.first_logins.due, self.bytes.due];
+        lines.into_iter().flatten().max()
+    }
+}
+
+/// What is rationed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Session,
+    Login,
+    FirstLogin,
+}
+
+/// One source: an IPv4 address, or an IPv6 network of 64 bits.
+#[derive(Debug)]
+pub(crate) struct Source {
+    limits: SourceLimits,
+    lines: Mutex<Lines>,
+}
+
+impl Source {
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line(lines: &mut Lines, what: What) -> &mut Line {
+        match what {
+            What::Session => &mut lines.sessions,
+            What::Login => &mut lines.logins,
+            What::FirstLogin => &mut lines.first_logins,
+        }
+    }
+
+    fn ration(&self, what: What) -> Ration {
+        match what {
+            What::Session => self.limits.sessions,
+            What::Login => self.limits.logins,
+            What::FirstLogin => self.limits.first_logins,
+        }
+    }
+
+    /// Stands in line for one more of this.
+    fn stand(&self, what: What, known: bool) -> Waiting<'_> {
+        let mut lines = self.lock();
+        let line = Self::line(&mut lines, what);
+        let own = (!known, line.next);
+        line.next += 1;
+        line.waiting.insert(own);
+        Waiting { source: self, what, own }
+    }
+
+    fn count(&self, bytes: usize, now: Instant) -> Option<Instant> {
+        self.lock().bytes.count(bytes, (self.limits.bytes_per_second, BYTES_AHEAD), now)
+    }
+}
+
+/// A place in a line, until it is dropped.
+#[derive(Debug)]
+struct Waiting<'a> {
+    source: &'a Source,
+    what: What,
+    own: (bool, u64),
+}
+
+impl Waiting<'_> {
+    /// Takes one if it is its turn; else says when to look again.
+    fn step(&self, now: Instant) -> Result<(), Instant> {
+        let (source, ration) = (self.source, self.source.ration(self.what));
+        Source::line(&mut source.lock(), self.what).step(self.own, ration, now)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        Source::line(&mut self.source.lock(), self.what).waiting.remove(&self.own);
+    }
+}
+
+/// The rations of one client's source; without any, if the source is trusted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rations(Option<Arc<Source>>);
+
+impl Rations {
+    /// Waits for its turn to have one more of this. Who is dropped meanwhile is in nobody's way.
+    pub(crate) async fn wait(&self, what: What, known: bool) {
+        let Some(source) = &self.0 else {
+            return;
+        };
+        let waiting = source.stand(what, known);
+        while let Err(again) = waiting.step(Instant::now()) {
+            sleep_until(again).await;
+        }
+    }
+
+    /// Counts bytes that came. Says until when nothing more is to be read, if so.
+    fn count(&self, bytes: usize, now: Instant) -> Option<Instant> {
+        self.0.as_ref()?.count(bytes, now)
+    }
+}
+
+/// Says when a client may be read again: by its own rate, and by that of its source. It counts what
+/// is on the wire, and not frames: some cost a byte or two to send and as much as others to read.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    own: Mutex<Bytes>,
+    own_per_second: u32,
+    rations: Rations,
+}
+
+/// Bytes of one client may be ahead of their rate by so much.
+const OWN_AHEAD: Duration = Duration::from_secs(1);
+
+impl Meter {
+    pub(crate) fn new(own_per_second: u32, rations: Rations) -> Self {
+        Self { own: Mutex::default(), own_per_second, rations }
+    }
+
+    /// Counts bytes that came. Says until when nothing more is to be read, if so.
+    pub(crate) fn count(&self, bytes: usize) -> Option<Instant> {
+        let now = Instant::now();
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = own.count(bytes, (self.own_per_second, OWN_AHEAD), now);
+        own.max(self.rations.count(bytes, now))
+    }
+}
+
+/// All sources.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    limits: SourceLimits,
+    trusted: Networks,
+    known: Mutex<BTreeMap<Block, Arc<Source>>>,
+}
+
+impl Sources {
+    pub(crate) fn new(limits: SourceLimits, trusted: Networks) -> Self {
+        Self { limits, trusted, known: Mutex::default() }
+    }
+
+    /// Is this address free of rations?
+    pub(crate) fn trusts(&self, ip: IpAddr) -> bool {
+        self.trusted.contain(ip)
+    }
+
+    /// Returns the rations of a client at this address.
+    pub(crate) fn of(&self, ip: IpAddr) -> Rations {
+        if self.trusts(ip) {
+            return Rations::default();
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let block = Block::of(ip);
+        if known.len() >= SOURCES_MAX && !known.contains_key(&block) {
+            forget(&mut known, Instant::now());
+        }
+        let fresh = || Arc::new(Source { limits: self.limits, lines: Mutex::default() });
+        Rations(Some(known.entry(block).or_insert_with(fresh).clone()))
+    }
+}
+
+/// Forgets the sources without clients whose rations are whole; if there is none, the one that is
+/// nearest to it.
+fn forget(known: &mut BTreeMap<Block, Arc<Source>>, now: Instant) {
+    let mut nearest: Option<(Instant, Block)> = None;
+    known.retain(|block, source| {
+        if Arc::strong_count(source) > 1 {
+            return true;
+        }
+        let Some(whole) = source.lock().whole().filter(|whole| *whole > now) else {
+            return false;
+        };
+        nearest = Some(nearest.map_or((whole, *block), |best| best.min((whole, *block))));
+        true
+    });
+    if known.len() >= SOURCES_MAX
+        && let Some((_, block)) = nearest
+    {
+        known.remove(&block);
+    }
+}
+
+#[cfg(test)]
+mod tests;
