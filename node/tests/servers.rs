@@ -84,6 +84,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         client_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         clients_max: 16,
         clients_per_ip_max: 16,
+        tls: None,
         p2p_listen: peer.address.clone(),
         peers: peers.clone(),
         archive: false,

@@ -1,6 +1,8 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
+mod hangup;
+pub(super) mod reach;
 pub(super) mod world;
 
 use std::{env, fmt, io, path::PathBuf, time::Duration};
@@ -14,6 +16,7 @@ use tokio::{
 
 use self::{
     cluster::{Cluster, Death},
+    reach::{Invitation, Reach, ReachArgs},
     world::{SERVERS, World},
 };
 use super::{arguments, console::Console, exit::Exit, failure::Failure, status::Status};
@@ -26,7 +29,8 @@ const HTTP_PORT: u16 = 8080;
 #[command(after_help = "Examples:\n  \
     metatopia up\n  \
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
-    metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n\n\
+    metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
+    metatopia up --lan                                 let others in your network in\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped.")]
 pub(super) struct UpArgs {
@@ -39,6 +43,8 @@ pub(super) struct UpArgs {
     /// The HTTP port of the first server; the others take the next ones that are free. 0: any.
     #[arg(long, default_value_t = HTTP_PORT, value_name = "PORT")]
     http_port: u16,
+    #[command(flatten)]
+    reach: ReachArgs,
     /// Stop this long after the world is ready.
     #[arg(long, value_parser = arguments::duration, value_name = "DURATION")]
     exit_after: Option<Duration>,
@@ -46,7 +52,8 @@ pub(super) struct UpArgs {
 
 impl Default for UpArgs {
     fn default() -> Self {
-        Self { servers: None, data_dir: None, http_port: HTTP_PORT, exit_after: None }
+        let reach = ReachArgs::default();
+        Self { servers: None, data_dir: None, http_port: HTTP_PORT, reach, exit_after: None }
     }
 }
 
@@ -57,6 +64,8 @@ struct Ready {
     sim: String,
     http: String,
     servers: Vec<ServerLine>,
+    #[serde(skip)]
+    invitation: Option<Invitation>,
     #[serde(skip)]
     data_dir: PathBuf,
 }
@@ -81,7 +90,10 @@ impl fmt::Display for Ready {
             "http://127.0.0.1:8080/" => String::new(),
             http => format!(" --node {http}"),
         };
-        writeln!(f, "Walk in: open {} in a browser.\n", self.http)?;
+        match &self.invitation {
+            None => writeln!(f, "Walk in: open {} in a browser.\n", self.http)?,
+            Some(invitation) => writeln!(f, "{invitation}\n")?,
+        }
         writeln!(f, "Or from another terminal:")?;
         writeln!(f, "  metatopia keys new --out me.key")?;
         writeln!(f, "  metatopia client --key me.key{node}\n")?;
@@ -113,14 +125,20 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         Some(path) => path,
         None => default_dir(|name| env::var_os(name).map(PathBuf::from))?,
     };
+    let reach = Reach::of(&args.reach)?;
     let servers = args.servers.map(|count| count as usize);
     let world = World::open_or_create(&path, servers.unwrap_or(SERVERS))?;
     world.check_count(servers)?;
     let count = world.servers().len();
     console.note(&format!("starting {count} servers in {}", world.path().display()));
-    let mut cluster = Cluster::start(&world, args.http_port)?;
+    let mut cluster = Cluster::start_at(&world, args.http_port, &reach)?;
+    // Without a certificate it ends the program, as it does when its terminal is closed.
+    let _hangups = match reach.has_certificate() {
+        true => Some(hangup::pass_on(cluster.pids()).map_err(no_signals)?),
+        false => None,
+    };
     let outcome = tokio::select! {
-        outcome = live(&mut cluster, &world, args.exit_after, console) => outcome,
+        outcome = live(&mut cluster, (&world, &reach), args.exit_after, console) => outcome,
         () = stop.come() => Ok(()),
     };
     console.note("stopping");
@@ -131,12 +149,12 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
 /// Waits until all are ready, then as long as the world can go on.
 async fn live(
     cluster: &mut Cluster,
-    world: &World,
+    (world, reach): (&World, &Reach),
     exit_after: Option<Duration>,
     console: Console,
 ) -> Result<(), Failure> {
     cluster.ready().await?;
-    console.show(&ready(cluster, world))?;
+    console.show(&ready(cluster, world, reach))?;
     let end = exit_after.map(|after| Instant::now() + after);
     let ended = async {
         match end {
@@ -183,22 +201,24 @@ async fn watch(cluster: &mut Cluster, world: &World, console: Console) -> Failur
     }
 }
 
-fn ready(cluster: &Cluster, world: &World) -> Ready {
+fn ready(cluster: &Cluster, world: &World, reach: &Reach) -> Ready {
+    let http = |index| format!("{}/", reach.origin(cluster.ports(index)));
     let line = |(index, pid): (usize, u32)| {
         let (seat, ports) = (&world.servers()[index], cluster.ports(index));
         ServerLine {
             index,
             pid,
             key: seat.key.to_string(),
-            http: ports.url().to_string(),
+            http: http(index),
             p2p: ports.p2p_address().to_string(),
         }
     };
     Ready {
         ready: true,
         sim: world.sim().to_string(),
-        http: cluster.ports(0).url().to_string(),
+        http: http(0),
         servers: cluster.processes().map(line).collect(),
+        invitation: Invitation::of(reach, cluster.ports(0)),
         data_dir: world.path().to_owned(),
     }
 }
@@ -214,6 +234,10 @@ fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Fa
     })
 }
 
+fn no_signals(error: io::Error) -> Failure {
+    Failure::failed(format!("cannot wait for signals: {error}"))
+}
+
 /// What people and supervisors stop a program with.
 struct Stop {
     interrupt: Signal,
@@ -222,10 +246,8 @@ struct Stop {
 
 impl Stop {
     fn install() -> Result<Self, Failure> {
-        let failed =
-            |error: io::Error| Failure::failed(format!("cannot wait for signals: {error}"));
-        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
+        let terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
         Ok(Self { interrupt, terminate })
     }
 
@@ -255,6 +277,7 @@ mod tests {
             sim: "bb".into(),
             http: "http://127.0.0.1:8080/".into(),
             servers: vec![server],
+            invitation: None,
             data_dir: "/x".into(),
         };
         assert_eq!(

@@ -5,7 +5,6 @@ use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
     io,
-    net::Ipv4Addr,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +14,7 @@ use metatopia_sim::Genesis;
 use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
+use super::reach::Reach;
 use crate::{
     cli::{Failure, ports::Ports},
     config::{Peer, Written},
@@ -182,7 +182,8 @@ impl World {
     }
 
     /// Writes the configuration files for these ports. What somebody has set in them stays.
-    pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
+    pub(in crate::cli) fn configure(&self, ports: &[Ports], reach: &Reach) -> Result<(), Failure> {
+        let alone = reach.is_loopback();
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
             let peer = |(_, (seat, ports)): (usize, (&Seat, &Ports))| Peer {
@@ -194,9 +195,9 @@ impl World {
                 data_dir: Path::new("."),
                 genesis: Path::new(GENESIS),
                 http_listen: own.http_address(),
-                client_listen: (Ipv4Addr::LOCALHOST, 0).into(),
+                client_listen: own.client_address(),
                 // On one machine everybody comes from one address.
-                clients_per_ip_max: Some(GatewayLimits::default().clients_max),
+                clients_per_ip_max: alone.then_some(GatewayLimits::default().clients_max),
                 p2p_listen: own.p2p_address(),
                 peers: others.map(peer).collect(),
             };

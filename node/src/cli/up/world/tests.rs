@@ -1,4 +1,4 @@
-use super::*;
+use super::{super::reach::Reach, *};
 use crate::{
     cli::{Exit, ports},
     config,
@@ -104,7 +104,7 @@ fn servers_can_read_their_configuration() {
     let world = World::open_or_create(&scratch.0, 4).unwrap();
     let ports = ports::choose(4, 0).unwrap();
 
-    world.configure(&ports).unwrap();
+    world.configure(&ports, &Reach::LOOPBACK).unwrap();
 
     for (index, seat) in world.servers().iter().enumerate() {
         let settings = config::settle([config::read(&seat.config()).unwrap()]).unwrap();
@@ -123,12 +123,12 @@ fn what_an_operator_sets_for_a_server_is_there_at_the_next_start() {
     let world = World::open_or_create(&scratch.0, 2).unwrap();
     let settings = |seat: &Seat| config::settle([config::read(&seat.config()).unwrap()]).unwrap();
     let [first, second] = world.servers() else { unreachable!("two were made") };
-    world.configure(&ports::choose(2, 0).unwrap()).unwrap();
+    world.configure(&ports::choose(2, 0).unwrap(), &Reach::LOOPBACK).unwrap();
     let text = fs::read_to_string(first.config()).unwrap();
     fs::write(first.config(), format!("archive = true\n{text}")).unwrap();
 
     let ports = ports::choose(2, 0).unwrap();
-    world.configure(&ports).unwrap();
+    world.configure(&ports, &Reach::LOOPBACK).unwrap();
 
     assert_eq!(settings(first).http_listen, ports[0].http_address());
     assert_eq!([first, second].map(|seat| settings(seat).archive), [true, false]);
