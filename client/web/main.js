@@ -79,6 +79,7 @@ export class Page {
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
+    const sim = /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null;
     // The world is there to be looked at before anybody enters it.
     const at = placeOf(query.get('at')) ?? { x: 0, y: 0 };
     this.client = new Client({
@@ -87,7 +88,9 @@ export class Page {
       // `off` shows the page as it is where there is no module. The module gets the key to sign
       // with, so it is the page's own at any node.
       wasm: query.get('wasm') === 'off' ? null : config.wasm ?? null,
-      sim: /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null,
+      sim,
+      // Those of the page's own server, which may be another sim's than the one that is asked for.
+      servers: query.get('node') === null && (sim === null || sim === config.sim) ? config.servers : [],
     });
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {

@@ -37,7 +37,9 @@ use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
 use crate::{
+    authority::Authority,
     durable,
+    gateway::PAGES_ALPN,
     tls::{CertificateHash, NAME, provider},
 };
 
@@ -155,7 +157,11 @@ impl Pair {
 
 /// The certificates of one server; clones are the same ones.
 #[derive(Clone, Debug)]
-pub struct Certificates(Arc<Kept>);
+pub struct Certificates {
+    kept: Arc<Kept>,
+    /// Shown to pages in place of ours.
+    authority: Option<Authority>,
+}
 
 struct Kept {
     path: Option<PathBuf>,
@@ -182,12 +188,6 @@ impl Kept {
     fn hashes(&self) -> [CertificateHash; 2] {
         let current = self.read();
         [current.pair.now.hash(), current.pair.next.hash()]
-    }
-}
-
-impl ResolvesServerCert for Kept {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.read().shown.clone())
     }
 }
 
@@ -230,13 +230,28 @@ impl Certificates {
     fn new(path: Option<&Path>, pair: Pair) -> Result<Self, CertificateError> {
         let shown = Arc::new(pair.now.certified()?);
         let current = RwLock::new(Current { pair, shown });
-        Ok(Self(Arc::new(Kept { path: path.map(Path::to_owned), current })))
+        let kept = Arc::new(Kept { path: path.map(Path::to_owned), current });
+        Ok(Self { kept, authority: None })
+    }
+
+    /// From now on pages are shown the certificate of an authority, and programs ours: who asks for
+    /// HTTP/3 is a page.
+    #[must_use]
+    pub fn with(self, authority: Option<Authority>) -> Self {
+        Self { authority, ..self }
+    }
+
+    /// Is pages' certificate that of an authority? Then it is believed for its name, and not for its
+    /// hash.
+    #[must_use]
+    pub fn are_of_authority(&self) -> bool {
+        self.authority.is_some()
     }
 
     /// SHA-256 of the certificate in use, and of the one that will follow it.
     #[must_use]
     pub fn hashes(&self) -> [CertificateHash; 2] {
-        self.0.hashes()
+        self.kept.hashes()
     }
 
     /// Replaces the certificate in use if its time is over; says whether it was. To be called now
@@ -245,22 +260,33 @@ impl Certificates {
     /// # Errors
     /// When none can be made or kept; then the one in use stays.
     pub fn renew(&self, now: Millis) -> Result<bool, CertificateError> {
-        let replaced = self.0.read().pair.replaced(now)?;
+        let replaced = self.kept.read().pair.replaced(now)?;
         let Some(pair) = replaced else {
             return Ok(false);
         };
         let shown = Arc::new(pair.now.certified()?);
-        if let Some(path) = &self.0.path {
+        if let Some(path) = &self.kept.path {
             let failed = |source| CertificateError::File { path: path.clone(), source };
             write(path, &pair).map_err(failed)?;
         }
-        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = Current { pair, shown };
+        *self.kept.current.write().unwrap_or_else(PoisonError::into_inner) =
+            Current { pair, shown };
         Ok(true)
     }
 
     /// A server that offers these protocols and shows the certificate in use at each handshake.
     pub(crate) fn server(&self, alpn: &[&[u8]]) -> Result<ServerConfig, rustls::Error> {
-        server_config(self.0.clone(), alpn)
+        server_config(Arc::new(self.clone()), alpn)
+    }
+}
+
+impl ResolvesServerCert for Certificates {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let is_page = hello.alpn().is_some_and(|mut asked| asked.any(|name| name == PAGES_ALPN));
+        match &self.authority {
+            Some(authority) if is_page => authority.shown(hello),
+            _ => Some(self.kept.read().shown.clone()),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod bisect;
 mod bots;
 mod capsule;
 mod client;
+mod code;
 mod console;
 mod entry;
 mod evidence;

@@ -7,6 +7,7 @@
 //! What is believed is no node's word: [`Trust`] holds the genesis, whose digest is the sim's id, and
 //! receipts and outcomes are checked against signatures that lead back to it.
 
+mod charter;
 mod entrance;
 pub(crate) mod http;
 mod link;

@@ -242,6 +242,8 @@ pub struct Settings {
     pub clients_per_ip_max: u32,
     /// Networks whose clients are free of rations by source. Default: none.
     pub trusted_sources: Networks,
+    /// The files of a certificate that an authority gave, and of its key. Default: pages come by http.
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
     pub p2p_listen: Multiaddr,
     /// Other servers, besides those that the genesis names.
@@ -291,8 +293,14 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
     })?;
     layer.trusted_sources = layer.limits.take().and_then(|limits| limits.trusted_sources);
     let directory = path.parent().unwrap_or(Path::new(""));
-    for path in [&mut layer.data_dir, &mut layer.genesis, &mut layer.vote_key, &mut layer.node_key]
-    {
+    for path in [
+        &mut layer.data_dir,
+        &mut layer.genesis,
+        &mut layer.vote_key,
+        &mut layer.node_key,
+        &mut layer.tls_cert,
+        &mut layer.tls_key,
+    ] {
         // An absolute path stays what it is.
         *path = path.take().map(|path| directory.join(path));
     }
@@ -361,6 +369,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         clients_max: layer.clients_max.unwrap_or(limits.clients_max),
         clients_per_ip_max: layer.clients_per_ip_max.unwrap_or(limits.clients_per_ip_max),
         trusted_sources: layer.trusted_sources.unwrap_or_default(),
+        tls: both_or_none(layer.tls_cert, layer.tls_key)?,
         p2p_listen,
         peers,
         archive: layer.archive.unwrap_or(false),
@@ -390,6 +399,18 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         return Err(ConfigError::Value { key: "node_key".into(), why });
     }
     Ok(settings)
+}
+
+fn both_or_none(
+    chain: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> Result<Option<(PathBuf, PathBuf)>, ConfigError> {
+    match (chain, key) {
+        (Some(chain), Some(key)) => Ok(Some((chain, key))),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(ConfigError::Missing { key: "tls_cert" }),
+        (Some(_), None) => Err(ConfigError::Missing { key: "tls_key" }),
+    }
 }
 
 #[cfg(test)]

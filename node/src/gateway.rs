@@ -108,6 +108,9 @@ pub const PROTOCOL: &str = "metatopia/1";
 /// The same, as TLS has it.
 pub const ALPN: &[u8] = PROTOCOL.as_bytes();
 
+/// What pages offer in its place.
+pub(crate) const PAGES_ALPN: &[u8] = webtransport::ALPN;
+
 /// Events of all clients that may wait for the receiver. Beyond it the clients' streams are not
 /// read, each client waiting in line for one frame at a time, so that a talkative one delays
 /// nobody.

@@ -5,6 +5,7 @@
 //! | `GET /api/status[?at=HEIGHT]` | [`Status`] as JSON; with `at`, the root after that height |
 //! | `GET /api/session` | [`Session`] as JSON: what a client needs to connect |
 //! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
+//! | `GET /api/invites/HASH` | an invite for who has the short one, covered |
 //! | `GET /ws` | a session over WebSocket, see [`gateway`](crate::gateway) |
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
@@ -18,10 +19,13 @@
 //! `{"error":{"code":"not_found","message":".."}}`.
 //!
 //! It answers pages of its own origin, of the configured ones and of the sim's other servers only
-//! ([`Allowed`]), and only if it is called by a name that is its own (an IP address, `localhost`, or
-//! the host of its own or a configured origin), so that no page of another site can read or act
+//! ([`Allowed`]), and only if it is called by a name that is its own (the address that it listens on, any
+//! if it listens on all, or the host of its own or a configured origin), so that no page of another site can read or act
 //! through a visitor's browser. Connections, their idle time, the size of bodies and the time of a
 //! query are limited.
+//!
+//! With a [certificate](crate::authority) all of it is HTTPS. What comes without TLS is sent there,
+//! but for questions of this very machine's programs, which are no pages.
 //!
 //! A loopback address is listened on in both families, `127.0.0.1` and `[::1]`, with one port:
 //! `http://localhost` may mean either.
@@ -29,7 +33,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     extract::{DefaultBodyLimit, State},
     http::{StatusCode, header::CONTENT_TYPE},
     middleware,
@@ -43,16 +47,20 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
+    authority::Authority,
     bind::{BindError, both_families},
     gateway::WebSockets,
+    joining::Deposits,
     metrics::Metrics,
 };
 
 mod allowed;
 mod answer;
 mod guard;
+mod invites;
 mod listener;
 mod origin;
 mod page;
@@ -62,6 +70,7 @@ mod servers;
 mod source;
 mod status;
 mod websocket;
+mod wire;
 
 pub use allowed::Allowed;
 pub(crate) use allowed::in_url;
@@ -69,7 +78,7 @@ pub use answer::Failure;
 pub(crate) use listener::Written;
 pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
 pub(crate) use origin::is_host;
-pub use origin::{Origin, Origins, ParseOriginError};
+pub use origin::{Origin, Origins, ParseOriginError, Scheme};
 pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
@@ -97,6 +106,8 @@ pub struct Node {
     pub metrics: Arc<Metrics>,
     /// Where the source is.
     pub source: Arc<SourceOffer>,
+    /// What is kept for those who have a short invite.
+    pub invites: Deposits,
 }
 
 /// A running server. It stops when this is dropped; requests under way are then cut off.
@@ -166,9 +177,27 @@ pub fn bind(listen: SocketAddr) -> Result<Bound, BindError> {
 /// Starts answering. Pages that are `allowed` may talk to it.
 #[must_use]
 pub fn start(bound: Bound, allowed: Allowed, node: Node) -> HttpServer {
+    start_by(bound, None, allowed, node)
+}
+
+/// As [`start`], under TLS.
+///
+/// # Errors
+/// When TLS is not to be had by the certificate.
+pub fn start_secure(
+    bound: Bound,
+    authority: &Authority,
+    allowed: Allowed,
+    node: Node,
+) -> Result<HttpServer, rustls::Error> {
+    let tls = authority.server(&[b"http/1.1"])?;
+    Ok(start_by(bound, Some(TlsAcceptor::from(Arc::new(tls))), allowed, node))
+}
+
+fn start_by(bound: Bound, tls: Option<TlsAcceptor>, allowed: Allowed, node: Node) -> HttpServer {
     let Bound { sockets, address } = bound;
     let app = app(allowed, node).into_make_service_with_connect_info::<listener::Caller>();
-    let listener = listener::Limited::new(sockets);
+    let listener = listener::Limited::new(sockets, tls);
     let places = listener.places();
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
@@ -185,11 +214,12 @@ pub fn start(bound: Bound, allowed: Allowed, node: Node) -> HttpServer {
 }
 
 fn app(allowed: Allowed, node: Node) -> Router {
-    let guard = guard::Guard { allowed, metrics: node.metrics.clone() };
+    let guard = guard::Guard { allowed: allowed.clone(), metrics: node.metrics.clone() };
     Router::new()
         .route("/api/status", get(query::status))
         .route("/api/session", get(status::session))
         .route("/api/servers", get(servers::servers))
+        .route("/api/invites/{hash}", get(invites::invite))
         .route("/ws", get(websocket::upgrade))
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))
@@ -205,6 +235,7 @@ fn app(allowed: Allowed, node: Node) -> Router {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "not this way")
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(Extension(allowed))
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
         .with_state(node)
 }

@@ -5,6 +5,7 @@
 //! take what servers say for no more than it proves. Who did not let it in then is asked by
 //! [`Knocks`], while the node runs.
 
+mod deposits;
 mod invite_file;
 mod knocks;
 mod pieces;
@@ -27,6 +28,7 @@ use tokio::sync::mpsc;
 
 pub(crate) use self::knocks::{Met, met};
 pub use self::{
+    deposits::{DEPOSITS_MAX, Deposits, SHORT_CHARS_MAX, Secret, ShortInvite, ShortInviteError},
     invite_file::InviteFile,
     knocks::Knocks,
     pieces::{Pieces, PiecesError},

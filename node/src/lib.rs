@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod applier;
+pub mod authority;
 pub mod bind;
 pub mod capsules;
 pub mod carrier;

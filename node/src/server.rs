@@ -16,11 +16,16 @@ use metatopia_store::{OpenError, ReadError, Store};
 use metatopia_types::{
     Contact, Ed25519, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::{mpsc, watch},
+};
+use tokio_util::task::AbortOnDropHandle;
 
 use self::kept::Kept;
 use crate::{
     applier::{self, Meddle, Pool},
+    authority::{Authority, AuthorityError},
     bind::BindError,
     capsules::Capsules,
     certificates::{CertificateError, Certificates},
@@ -32,8 +37,8 @@ use crate::{
     founding::FoundingError,
     gateway::{self, Door, GatewayLimits},
     heals::HealFile,
-    http::{self, Allowed, Origin, Session, SourceOffer, in_url},
-    joining::{InviteFile, Knocks},
+    http::{self, Allowed, HttpServer, Origin, Scheme, Session, SourceOffer, in_url},
+    joining::{Deposits, InviteFile, Knocks},
     keys::{self, LoadKeyError},
     lanes,
     metrics::Metrics,
@@ -143,6 +148,15 @@ pub enum ServerError {
     /// HTTP cannot be listened for.
     #[error("for HTTP: {0}")]
     Http(#[from] BindError),
+    /// The certificate of an authority cannot be shown.
+    #[error(transparent)]
+    Authority(#[from] AuthorityError),
+    /// It can, but not by TLS 1.3.
+    #[error("https: {0}")]
+    Tls(#[from] rustls::Error),
+    /// Signals cannot be waited for.
+    #[error("cannot wait for signals: {0}")]
+    Signal(io::Error),
     /// The server stopped by itself.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -180,6 +194,7 @@ pub async fn run_meddled(
     kept::mark_used(&settings.vote_key, sim)?;
     // What fails most often comes before anything has to be taken down again.
     let bound = http::bind(settings.http_listen)?;
+    let authority = authority(&settings)?;
 
     let clock = Clock::default();
     let heals = HealFile::at(&settings.data_dir);
@@ -195,13 +210,7 @@ pub async fn run_meddled(
     let (lanes, lane_events) =
         lanes::start(keypair, &settings.p2p_listen, lanes::Config::default(), Arc::clone(&metrics))
             .await?;
-    let door = Door {
-        listen: settings.client_listen,
-        certificates: Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?,
-        allowed: allowed(&settings, &bound),
-        trusted: settings.trusted_sources.clone(),
-        is_login: metatopia_protocol::is_login,
-    };
+    let door = door(&settings, &bound, authority.clone(), clock)?;
     let Door { certificates, allowed, .. } = door.clone();
     let limits = GatewayLimits {
         clients_max: settings.clients_max,
@@ -215,8 +224,16 @@ pub async fn run_meddled(
     let session = session(&settings, &genesis, server, gateway.address(), &certificates);
     let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
     let sockets = gateway.sockets();
-    let node = http::Node { status: watched, queries: asked, session, sockets, metrics, source };
-    let http = http::start(bound, allowed.clone(), node);
+    let node = http::Node {
+        status: watched,
+        queries: asked,
+        session,
+        sockets,
+        metrics,
+        source,
+        invites: Deposits::at(&settings.data_dir),
+    };
+    let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;
     let (clients, servers) = (gateway.address(), lanes.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
     let knocks = knocks(&settings, (sim, server), node_key, lanes.contact(), clock);
@@ -252,6 +269,57 @@ pub async fn run_meddled(
     Ok(ended?)
 }
 
+/// The certificate for pages, if there is one.
+fn authority(settings: &Settings) -> Result<Option<Authority>, AuthorityError> {
+    settings.tls.as_ref().map(|(chain, key)| Authority::open(chain, key)).transpose()
+}
+
+/// Where clients come in by QUIC.
+fn door(
+    settings: &Settings,
+    bound: &http::Bound,
+    authority: Option<Authority>,
+    clock: Clock,
+) -> Result<Door, CertificateError> {
+    let own = Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?;
+    let (listen, allowed) = (settings.client_listen, allowed(settings, bound));
+    Ok(Door {
+        listen,
+        certificates: own.with(authority),
+        allowed,
+        trusted: settings.trusted_sources.clone(),
+        is_login: metatopia_protocol::is_login,
+    })
+}
+
+/// Answers by HTTP, under TLS where there is a certificate; what it gives besides keeps that one
+/// fresh.
+fn serve(
+    bound: http::Bound,
+    authority: Option<Authority>,
+    allowed: Allowed,
+    node: http::Node,
+) -> Result<(HttpServer, Option<AbortOnDropHandle<()>>), ServerError> {
+    let http = match &authority {
+        None => http::start(bound, allowed, node),
+        Some(authority) => http::start_secure(bound, authority, allowed, node)?,
+    };
+    Ok((http, authority.map(reloads).transpose()?))
+}
+
+/// Reads the certificate again whenever the process is told to by SIGHUP.
+fn reloads(authority: Authority) -> Result<AbortOnDropHandle<()>, ServerError> {
+    let mut told = signal(SignalKind::hangup()).map_err(ServerError::Signal)?;
+    Ok(AbortOnDropHandle::new(tokio::spawn(async move {
+        while told.recv().await.is_some() {
+            match authority.reload() {
+                Ok(()) => tracing::info!("the certificate was read again"),
+                Err(error) => tracing::error!(%error, "the certificate in use stays"),
+            }
+        }
+    })))
+}
+
 /// What asks servers to let this node in; nothing if it came by no invite of this sim.
 fn knocks(
     settings: &Settings,
@@ -274,7 +342,11 @@ const CERTIFICATES: &str = "client-certificates";
 /// Whose pages may talk to this server, before it knows of others.
 fn allowed(settings: &Settings, bound: &http::Bound) -> Allowed {
     let announced = settings.announce_http.as_ref();
-    Allowed::new(settings.http_origins.clone(), bound.address(), announced)
+    Allowed::by(scheme(settings), settings.http_origins.clone(), bound.address(), announced)
+}
+
+fn scheme(settings: &Settings) -> Scheme {
+    if settings.tls.is_some() { Scheme::Https } else { Scheme::Http }
 }
 
 /// What a client needs to connect.
@@ -301,7 +373,7 @@ fn session(
 /// everywhere does not know where that is.
 fn entrance(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<Announcement> {
     let known = |address: SocketAddr| (!address.ip().is_unspecified()).then_some(address);
-    let own_http = || known(http).map(|address| Origin::http(&in_url(address), address.port()));
+    let own_http = || known(http).map(|at| Origin::at(scheme(settings), &in_url(at), at.port()));
     let own_quic = || known(quic).map(|address| address.to_string());
     let http = settings.announce_http.clone().or_else(own_http);
     let quic = settings.announce_quic.as_ref().map(ToString::to_string).or_else(own_quic);

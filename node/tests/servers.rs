@@ -112,6 +112,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         clients_max: 16,
         clients_per_ip_max: 16,
         trusted_sources: Networks::default(),
+        tls: None,
         p2p_listen: peer.address.clone(),
         peers: peers.clone(),
         archive: false,

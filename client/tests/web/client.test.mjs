@@ -14,6 +14,7 @@ import { Sight } from '../../web/core/sight.js';
 import { Servers } from '../../web/core/servers.js';
 import { tar } from '../../web/core/tar.js';
 import { Watch } from '../../web/core/watch.js';
+import { Progress } from '../../web/ui/state.js';
 import { Walker } from '../../web/core/walker.js';
 import { workOf } from '../../web/core/work.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
@@ -362,6 +363,49 @@ test('an archive takes long paths, and refuses what no archive holds', () => {
   const made = tar([{ path, bytes: Uint8Array.of(1, 2, 3) }]);
   assert.equal(execFileSync('tar', ['-tf', '-'], { input: made, encoding: 'utf8' }).trim(), path);
   assert.throws(() => tar([{ path: 'c'.repeat(101), bytes: new Uint8Array() }]), RangeError);
+});
+
+test('a tab whose server dies before it told who votes goes to those that the first answer named', async (t) => {
+  for (const told of ['the page', 'the session']) {
+    const world = new World();
+    const [first, other] = [world.add(A), world.add(B)];
+    first.silent = true;
+    if (told === 'the session') first.servers = [A, B];
+    const client = await entered(world, told === 'the page' ? { servers: [A, B] } : {});
+    t.after(() => client.stop());
+    assert.ok(!client.known.learned, 'nobody has proved anything yet');
+    const moved = when(client, 'status', () => client.status.phase === 'open' && client.status.server === other.key);
+    first.die();
+    await moved;
+  }
+});
+
+test('a tab that knows of no other server does not say that it moves to one', async (t) => {
+  const world = new World();
+  const node = world.add(A);
+  node.silent = true;
+  const client = await entered(world);
+  t.after(() => client.stop());
+  const gone = when(client, 'status', () => client.status.phase === 'moving');
+  node.die();
+  await gone;
+  const said = () => Progress.prototype.words.call({ page: { client, entering: false } });
+  const words = said();
+  assert.ok(words.includes('no other one'), words);
+  client.known.suggest([B]);
+  const then = said();
+  assert.ok(then.includes('moving to another one'), then);
+});
+
+test('suggestions of servers are few, are addresses, and end when it is known who votes', async () => {
+  const servers = new Servers(A, () => 0);
+  servers.suggest('all');
+  servers.suggest([null, 7, 'nowhere', `${B}/path`, B]);
+  assert.deepEqual([...servers.known.keys()], [A, B]);
+  servers.suggest(Array.from({ length: 100 }, (_, n) => `http://127.0.0.1:${n + 100}`));
+  assert.equal(servers.known.size, 31);
+  servers.learn([entranceOf(B)], SIM, new Set([keyOf(B)]));
+  assert.deepEqual([...servers.known.keys()], [A, B]);
 });
 
 test('of two tabs of one person, the one that acts has the avatar', async () => {

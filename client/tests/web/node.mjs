@@ -48,8 +48,8 @@ export class World {
   async #fetch(url) {
     const node = this.nodes.get(url.origin);
     if (!node?.up) throw new TypeError('nobody answers');
-    const { key: server, wasm } = node;
-    const offer = { sim: SIM, name: 'plaza', server, ws: '/ws', wt: null, wasm };
+    const { key: server, wasm, servers } = node;
+    const offer = { sim: SIM, name: 'plaza', server, ws: '/ws', wt: null, wasm, servers };
     return { ok: true, json: async () => offer };
   }
 }
@@ -85,6 +85,10 @@ class Node {
     this.mute = false;
     /** Where it says that a module is. @type {string|null} */
     this.wasm = null;
+    /** Where it says that others are, before anybody proves it. @type {string[]} */
+    this.servers = [];
+    /** Says nothing about who is there, as one that dies before it was asked. */
+    this.silent = false;
     this.sockets = new Set();
     /** Entrances and links that only it tells of. */
     this.lies = { entrances: [], links: [] };
@@ -105,6 +109,7 @@ class Node {
     if (name === 'Hello') {
       socket.receive({ Welcome: { height: this.world.height, turns_per_second: 20 } });
     } else if (name === 'Ping') socket.receive({ Pong: content });
+    else if (name === 'Ask' && this.silent) return;
     else if (name === 'Ask') socket.receive({ Answer: { id: content.id, answer: this.#answer(content) } });
     else if (name === 'Submit') this.#submit(socket, content);
     else if (name === 'View') this.watching = content;

@@ -32,6 +32,7 @@ const STATUS_MS = 500;
  * @property {string|null} [wasm] the module's address at the page's own server; none proves nothing
  * @property {{x: number, y: number}|null} [at] where to look while there is no avatar
  * @property {string|null} [sim] the only world to enter
+ * @property {string[]} [servers] where its servers are, as the page was told
  */
 
 /**
@@ -39,7 +40,7 @@ const STATUS_MS = 500;
  */
 export class Client extends EventTarget {
   /** @param {Options} options */
-  constructor({ origin, identity, prefer, wasm = null, at = null, sim = null }) {
+  constructor({ origin, identity, prefer, wasm = null, at = null, sim = null, servers = [] }) {
     super();
     this.identity = identity;
     this.wasm = wasm;
@@ -52,6 +53,7 @@ export class Client extends EventTarget {
     this.genesis = null;
     this.session = this.#makeSession(sim);
     this.known = new Servers(origin, this.now);
+    this.known.suggest(servers);
     this.link = new Link({
       session: this.session,
       servers: this.known,
@@ -168,6 +170,7 @@ export class Client extends EventTarget {
       carrier: link.carrier?.kind ?? null,
       server: session.server ?? '',
       http: link.http ?? '',
+      alone: !this.known.hasOther(link.http ?? ''),
       rtt: session.roundTrip.ms,
       bytesIn: session.incoming.perSecond(now()),
       bytesOut: session.outgoing.perSecond(now()),
@@ -309,6 +312,8 @@ export class Client extends EventTarget {
   /** @param {import('./carriers.js').Offer} offer */
   #offered(offer) {
     this.simName = offer.name ?? this.simName;
+    // Before anything else is asked: it may be the last word of this server.
+    if (!this.known.learned) this.known.suggest(offer.servers);
     if (this.wasm !== null && !this.proofs.works && !this.proofs.started) this.proofs.open();
   }
 

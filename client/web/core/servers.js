@@ -1,7 +1,7 @@
 // @ts-check
 /** The servers of a sim, as far as this tab knows them, and which of them to try next. */
 import { askHttp } from './carriers.js';
-import { latest } from './entrances.js';
+import { ENTRANCES_MAX, latest } from './entrances.js';
 
 /** A server that failed is not tried again before this, if there is another. */
 const REST_MS = 5_000;
@@ -32,6 +32,8 @@ export class Servers {
     this.now = now;
     /** By their origins. @type {Map<string, Server>} */
     this.known = new Map();
+    /** Is it known who votes, and where that is? Then nobody's suggestions are taken. */
+    this.learned = false;
     /** The newest word of each server that votes, by key. @type {Map<string, any>} */
     this.entrances = new Map();
     this.add(origin, null, null);
@@ -53,6 +55,26 @@ export class Servers {
   }
 
   /**
+   * Where a server says that others are: signed by nobody, so they are only places to ask, until
+   * {@link learn} tells who votes.
+   * @param {unknown} origins
+   */
+  suggest(origins) {
+    if (!Array.isArray(origins)) return;
+    for (const http of origins) {
+      if (this.known.size >= ENTRANCES_MAX) return;
+      const origin = typeof http === 'string' ? originOf(http) : null;
+      if (origin !== null && !this.known.has(origin)) this.add(origin, null, null);
+    }
+  }
+
+  /** Is any known but this one? @param {string} http */
+  hasOther(http) {
+    const origin = originOf(http);
+    return [...this.known.keys()].some((known) => known !== origin);
+  }
+
+  /**
    * What servers say of themselves, signed. Those that do not vote are forgotten, and so is where
    * the others were before.
    * @param {any[]} list
@@ -68,6 +90,7 @@ export class Servers {
       if (!voting.has(server)) this.entrances.delete(server);
     }
     const named = [...this.entrances.values()];
+    this.learned ||= named.length > 0;
     const stay = new Set([this.first, this.here, ...named.map(({ http }) => originOf(http))]);
     for (const http of [...this.known.keys()]) if (!stay.has(http)) this.known.delete(http);
     for (const { http, server, quic } of named) this.add(http, server, quic);

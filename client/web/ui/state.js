@@ -30,7 +30,7 @@ export class Progress {
     const { client, entering } = this.page;
     const { status } = client;
     if (status.phase === 'connecting') return t(status.why ? 'phase.retrying' : 'phase.connecting', { server: status.http || location.host, why: why({ code: status.why }) });
-    if (status.phase === 'moving') return t('phase.moving', { why: why({ code: status.why }) });
+    if (status.phase === 'moving') return t(status.alone ? 'phase.alone' : 'phase.moving', { why: why({ code: status.why }) });
     if (status.phase === 'closed') return t('phase.closed', { why: why({ code: status.why }) });
     if (client.working) return t('phase.working');
     if (entering) return t('phase.entering');

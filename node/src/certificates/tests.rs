@@ -5,6 +5,11 @@ use std::{
 };
 
 use super::*;
+use crate::{
+    authority::tests::{Files, shake},
+    gateway::ALPN,
+    tls::{self, Pin},
+};
 
 const DAY_MS: u64 = 24 * HOUR_MS;
 
@@ -119,4 +124,22 @@ fn a_directory_that_is_not_there_is_an_error_that_names_the_file() {
     let missing = Path::new("/nonexistent/certificates");
     let error = Certificates::open(missing, BEGIN).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/certificates"), "{error}");
+}
+
+#[test]
+fn pages_are_shown_the_certificate_of_an_authority_and_programs_ours() {
+    let files = Files::new("certificates-authority");
+    let authority = Authority::open(&files.chain(), &files.key()).unwrap();
+    let own = Certificates::generate(BEGIN).unwrap().with(Some(authority));
+    let shake = |client| shake(own.server(&[ALPN, PAGES_ALPN]).unwrap(), client, "plaza.example");
+    let trusting = |alpn: &[u8]| {
+        let mut client = rustls::ClientConfig::clone(&files.client());
+        client.alpn_protocols = vec![alpn.to_vec()];
+        Arc::new(client)
+    };
+    let pinned = |alpn| Arc::new(tls::client(Pin::new(&own.hashes()), alpn).unwrap());
+
+    shake(trusting(PAGES_ALPN)).unwrap();
+    shake(pinned(ALPN)).unwrap();
+    assert!(shake(trusting(ALPN)).is_err() && shake(pinned(PAGES_ALPN)).is_err());
 }

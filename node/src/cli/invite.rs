@@ -1,6 +1,6 @@
 //! `invite`: let somebody's node follow a sim.
 
-mod code;
+mod short;
 
 use std::{
     fmt, fs,
@@ -17,7 +17,7 @@ use metatopia_types::{Certificate, Ed25519, Millis, Sign as _, SigningKey, Valid
 use serde::Serialize;
 
 use super::{
-    arguments,
+    arguments, code,
     console::Console,
     exit::Exit,
     failure::Failure,
@@ -26,24 +26,25 @@ use super::{
 use crate::{
     client_driver::{Driver, NodeUrl, random},
     clock::Clock,
-    config, keys,
+    config,
+    joining::{ShortInvite, ShortInviteError},
+    keys,
 };
-
-/// What text before an invite makes an address of it.
-const SCHEME: &str = "metatopia:";
 
 /// Heights that are tried for a checkpoint: a header that changes the validators is none.
 const TRIES_MAX: usize = 8;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum InviteCommand {
-    /// Make an invite: text, an address, and a code for cameras.
+    /// Make an invite: text, and a code for cameras.
     #[command(after_help = "Examples:\n  \
         metatopia invite create --data-dir ~/.local/state/metatopia/plaza\n  \
         metatopia invite create --node http://203.0.113.5:8080 --key admin.key --uses 5 --expires 7d\n\n\
         Who has it, starts a follower with `metatopia node join INVITE --data-dir DIR`. Each server \
         counts for itself\nhow many nodes an invite let in; it keeps that in the file `followers` \
-        of its data directory.")]
+        of its data directory.\n\n\
+        By --data-dir the invite is short: its server keeps the rest. By --node and --key alone it is \
+        whole, and long.")]
     Create(CreateArgs),
     /// Read an invite and check it: its checkpoint, its signature, its time.
     Show(ShowArgs),
@@ -99,8 +100,10 @@ pub(super) struct ShowArgs {
 /// An invite, for people and scripts.
 #[derive(Debug, Serialize)]
 struct Shown {
+    /// The text that is handed on.
     invite: String,
-    url: String,
+    /// All of it as text, wherever the server is.
+    whole: String,
     id: String,
     sim: String,
     issuer: String,
@@ -120,7 +123,7 @@ impl Shown {
     fn of(signed: &SignedInvite, now: Millis) -> Self {
         let (invite, text) = (&signed.invite, signed.text());
         Self {
-            url: format!("{SCHEME}{text}"),
+            whole: text.clone(),
             invite: text,
             id: invite.id().to_string(),
             sim: invite.sim().to_string(),
@@ -153,7 +156,6 @@ impl fmt::Display for Shown {
         for address in &self.addresses {
             writeln!(f, "server      {address}")?;
         }
-        writeln!(f, "address     {}", self.url)?;
         write!(f, "\n{}", self.invite)
     }
 }
@@ -161,24 +163,33 @@ impl fmt::Display for Shown {
 pub(super) fn run(command: InviteCommand, console: Console) -> Result<(), Failure> {
     match command {
         InviteCommand::Create(args) => super::wait(create(args, console)),
-        InviteCommand::Show(args) => show(&args, console),
+        InviteCommand::Show(args) => super::wait(show(args, console)),
     }
 }
 
-fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
+async fn show(args: ShowArgs, console: Console) -> Result<(), Failure> {
     let now = Clock::default().now().wall;
-    let signed = read(&args.invite)?;
+    let signed = read(&args.invite).await?;
     let checked = signed.check(now, &Ed25519);
-    console.show(&Shown { valid: checked.is_ok(), ..Shown::of(&signed, now) })?;
+    let valid = checked.is_ok();
+    console.show(&Shown { valid, invite: args.invite, ..Shown::of(&signed, now) })?;
     Ok(checked?)
 }
 
 /// What to do without an invite.
 const MADE_BY: &str = "`metatopia invite create` makes one";
 
-/// Reads an invite from the command line, or from the file that is named there.
-pub(super) fn read(text: &str) -> Result<SignedInvite, Failure> {
-    match fs::read_to_string(text) {
+/// Reads an invite from the command line, or from the file that is named there; of a short one its
+/// server gives the rest.
+pub(super) async fn read(text: &str) -> Result<SignedInvite, Failure> {
+    let file = fs::read_to_string(text);
+    match file.as_deref().unwrap_or(text).parse::<ShortInvite>() {
+        Ok(short) => return short::fetch(&short).await,
+        // Perhaps it is a whole one.
+        Err(ShortInviteError::NoMark) => {}
+        Err(error) => return Err(error.into()),
+    }
+    match file {
         Ok(content) => Ok(SignedInvite::read(&content)?),
         Err(_) => match SignedInvite::read(text) {
             Err(error @ InviteTextError::NoMark) => {
@@ -224,14 +235,23 @@ async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
     let mut driver = at.open_to_ask().await?;
     let now = Clock::default().now().wall;
     let made = make(&mut driver, &args, &at.node, (&key, now)).await;
+    let called = short::called(&mut driver, &at.node[0]).await;
     driver.leave().await;
     let signed = made?;
     signed.check(now, &Ed25519)?;
-    console.show(&Shown::of(&signed, now))?;
+    let mut shown = Shown::of(&signed, now);
+    if let Some(dir) = &args.data_dir {
+        // What is named is where others come; else the server says it, or is where it listens.
+        let named = (!args.node.is_empty()).then(|| at.node[0].clone());
+        let server = named.or(called).unwrap_or_else(|| at.node[0].clone());
+        shown.invite = short::keep(&signed, dir, server, now)?.to_string();
+    }
+    console.show(&shown)?;
     if !console.is_json() && !args.no_code {
-        match code::draw(&signed.text()) {
+        // Codes of capitals and digits are a third smaller, and case means nothing in an invite.
+        match code::draw(&shown.invite.to_uppercase()) {
             Some(code) => console.line(&format!("\n{code}"))?,
-            None => console.note("too long for a code: it names many validators"),
+            None => console.note("too long for a code in 80 columns; --data-dir makes a short one"),
         }
     }
     Ok(())
@@ -316,14 +336,14 @@ mod tests {
     use super::*;
 
     /// What is no invite was told twice, before and behind the semicolon.
-    #[test]
-    fn a_text_that_is_no_invite_is_told_once_with_what_makes_one() {
-        let told = |text: &str| read(text).unwrap_err().to_string();
+    #[tokio::test]
+    async fn a_text_that_is_no_invite_is_told_once_with_what_makes_one() {
+        let told = async |text: &str| read(text).await.unwrap_err().to_string();
         let advice = "`metatopia invite create` makes one";
         let nothing = "what is given is no file, and no invite: it has no `metatopia1` in it";
-        assert_eq!(told("nothing"), format!("{nothing}; {advice}"));
+        assert_eq!(told("nothing").await, format!("{nothing}; {advice}"));
         let empty = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        assert_eq!(told(empty), format!("no invite: it has no `metatopia1` in it; {advice}"));
-        assert!(told("metatopia1!").ends_with("; copy all of it, and nothing behind it"));
+        assert_eq!(told(empty).await, format!("no invite: it has no `metatopia1` in it; {advice}"));
+        assert!(told("metatopia1!").await.ends_with("; copy all of it, and nothing behind it"));
     }
 }

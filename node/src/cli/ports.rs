@@ -1,8 +1,8 @@
-//! Ports on loopback that a server can come back to.
+//! Ports that a server can come back to: on loopback, or on an address that others reach.
 
 use std::{
     io,
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
     ops::Range,
     process,
 };
@@ -19,43 +19,83 @@ const LASTING: Range<u16> = 16_384..32_768;
 /// together seldom meet: eight servers have two each.
 const STRIDE: u32 = 16;
 
-/// Where one server listens. For clients it takes any UDP port, and names it by HTTP.
+/// Where one server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Ports {
+    ip: IpAddr,
+    /// One of this machine, where `ip` may be all: servers tell each other where they are.
+    own: IpAddr,
     http: u16,
+    /// By UDP. On loopback it is 0: any, which is named by HTTP.
+    clients: u16,
     p2p: u16,
 }
 
 impl Ports {
-    /// Its HTTP address.
+    /// Where programs of this machine reach it by HTTP.
     pub(in crate::cli) fn url(&self) -> NodeUrl {
-        format!("http://127.0.0.1:{}/", self.http).parse().expect("an address like its example")
+        let ip = match self.ip {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        let address = SocketAddr::new(ip, self.http);
+        format!("http://{address}/").parse().expect("an address like its example")
     }
 
-    pub(in crate::cli) fn http_address(&self) -> SocketAddr {
-        (Ipv4Addr::LOCALHOST, self.http).into()
+    /// Its HTTP port, and its UDP port for clients.
+    pub(in crate::cli) const fn public(&self) -> (u16, u16) {
+        (self.http, self.clients)
     }
 
-    /// Its address for other servers.
+    pub(in crate::cli) const fn http_address(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, self.http)
+    }
+
+    /// Its UDP address for clients.
+    pub(in crate::cli) const fn client_address(&self) -> SocketAddr {
+        SocketAddr::new(self.ip, self.clients)
+    }
+
+    /// Where it listens for other servers.
     pub(in crate::cli) fn p2p_address(&self) -> Multiaddr {
-        Multiaddr::empty().with(Protocol::Ip4(Ipv4Addr::LOCALHOST)).with(Protocol::Tcp(self.p2p))
+        Multiaddr::from(self.own).with(Protocol::Tcp(self.p2p))
     }
 }
 
-/// Chooses ports for `count` servers: HTTP at `first` and the ones after it where they are free.
+/// Chooses ports of loopback for `count` servers: HTTP at `first` and the ones after it where they
+/// are free.
 ///
 /// All are held until all are chosen, so they differ; then they are let go for the servers to take.
 ///
 /// # Errors
 /// When the first HTTP port is in use, or the system has none left.
 pub(in crate::cli) fn choose(count: usize, first: u16) -> Result<Vec<Ports>, Failure> {
-    choose_by(count, first, &mut hold)
+    choose_on(Ipv4Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into(), count, first)
+}
+
+/// As [`choose`], on any address of this machine, or with a wildcard on all; `own` is the one at
+/// which it is reached. Where that is not loopback, clients come to the UDP port of the same number
+/// as the HTTP port, so that a firewall has one number to let in.
+pub(in crate::cli) fn choose_on(
+    ip: IpAddr,
+    own: IpAddr,
+    count: usize,
+    first: u16,
+) -> Result<Vec<Ports>, Failure> {
+    choose_by((ip, own), count, first, &mut |port| hold(ip, port))
 }
 
 type Hold<'a> = &'a mut dyn FnMut(u16) -> io::Result<TcpListener>;
 
-fn choose_by(count: usize, first: u16, hold: Hold<'_>) -> Result<Vec<Ports>, Failure> {
+fn choose_by(
+    (ip, own): (IpAddr, IpAddr),
+    count: usize,
+    first: u16,
+    hold: Hold<'_>,
+) -> Result<Vec<Ports>, Failure> {
     let (mut held, mut ports) = (Vec::new(), Vec::new());
+    let in_use = |port, error: &io::Error| in_use(ip, port, error);
     for index in 0..count {
         let wanted = match (first, u16::try_from(index)) {
             (0, _) | (_, Err(_)) => 0,
@@ -70,15 +110,26 @@ fn choose_by(count: usize, first: u16, hold: Hold<'_>) -> Result<Vec<Ports>, Fai
             let address = listener.local_addr().map_err(|error| in_use(0, &error))?;
             Ok::<_, Failure>(address.port())
         };
-        ports.push(Ports { http: port(&http)?, p2p: port(&p2p)? });
+        let (http_port, p2p_port) = (port(&http)?, port(&p2p)?);
+        let clients = if own.is_loopback() { 0 } else { udp(ip, http_port)? };
+        ports.push(Ports { ip, own, http: http_port, clients, p2p: p2p_port });
         held.extend([http, p2p]);
     }
     Ok(ports)
 }
 
+/// Is the UDP port free? It is the one of a TCP port that is held, so no other server takes it.
+fn udp(ip: IpAddr, port: u16) -> Result<u16, Failure> {
+    UdpSocket::bind((ip, port)).map(|_| port).map_err(|error| {
+        let address = SocketAddr::new(ip, port);
+        Failure::failed(format!("cannot take clients at UDP {address}: {error}"))
+            .hint("name another port by --http-port; 0 takes any that is free")
+    })
+}
+
 /// Holds a port, or with 0 any that lasts.
-fn hold(port: u16) -> io::Result<TcpListener> {
-    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+fn hold(ip: IpAddr, port: u16) -> io::Result<TcpListener> {
+    let bind = |port| TcpListener::bind((ip, port));
     if port != 0 {
         return bind(port);
     }
@@ -89,16 +140,20 @@ fn hold(port: u16) -> io::Result<TcpListener> {
     free.next().ok_or_else(|| io::ErrorKind::AddrInUse.into())
 }
 
-fn in_use(port: u16, error: &io::Error) -> Failure {
+fn in_use(ip: IpAddr, port: u16, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::AddrInUse if port == 0 => {
-            Failure::failed(format!("no port of {LASTING:?} is free on 127.0.0.1"))
+            Failure::failed(format!("no port of {LASTING:?} is free on {ip}"))
         }
         io::ErrorKind::AddrInUse => {
-            Failure::failed(format!("port {port} is in use (--http-port, on 127.0.0.1)"))
+            Failure::failed(format!("port {port} is in use (--http-port, on {ip})"))
                 .hint("stop whoever has it, or name another; 0 takes any that is free")
         }
-        _ => Failure::failed(format!("cannot listen on 127.0.0.1:{port}: {error}")),
+        io::ErrorKind::AddrNotAvailable => {
+            Failure::failed(format!("{ip} is no address of this machine"))
+                .hint("name one that it has, or 0.0.0.0 for all")
+        }
+        _ => Failure::failed(format!("cannot listen on {}: {error}", SocketAddr::new(ip, port))),
     }
 }
 
@@ -108,9 +163,11 @@ mod tests {
 
     use super::*;
 
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
     #[test]
     fn a_port_in_use_is_named_with_the_flag_that_sets_it() {
-        let taken = hold(0).unwrap();
+        let taken = hold(LOOPBACK, 0).unwrap();
         let port = taken.local_addr().unwrap().port();
 
         let failure = choose(1, port).unwrap_err();
@@ -134,14 +191,36 @@ mod tests {
             asked.push(port);
             match port {
                 8_081 => Err(io::ErrorKind::AddrInUse.into()),
-                _ => hold(0),
+                _ => hold(LOOPBACK, 0),
             }
         };
 
-        let ports = choose_by(3, 8_080, &mut system).unwrap();
+        let ports = choose_by((LOOPBACK, LOOPBACK), 3, 8_080, &mut system).unwrap();
 
         assert_eq!(ports.len(), 3);
         // HTTP, then the port for servers; where the second HTTP port is taken, any other.
         assert_eq!(asked, [8_080, 0, 8_081, 0, 0, 8_082, 0]);
+    }
+
+    #[test]
+    fn clients_of_a_server_that_others_reach_come_to_the_number_of_its_http_port() {
+        // What is reached there is not called.
+        let own = "192.0.2.1".parse().unwrap();
+        let ports = choose_on(Ipv4Addr::UNSPECIFIED.into(), own, 4, 0).unwrap();
+        for ports in ports {
+            let (http, clients) = ports.public();
+            assert_eq!(http, clients);
+            assert_eq!(ports.url().host(), "127.0.0.1");
+            assert!(ports.p2p_address().to_string().starts_with("/ip4/192.0.2.1/tcp/"));
+        }
+        assert_eq!(choose(1, 0).unwrap()[0].public().1, 0);
+    }
+
+    #[test]
+    fn an_address_that_the_machine_does_not_have_is_named() {
+        // 192.0.2.0/24 is for documents (RFC 5737), and nobody's.
+        let nobodys = "192.0.2.1".parse().unwrap();
+        let failure = choose_on(nobodys, nobodys, 1, 0).unwrap_err();
+        assert!(failure.message.contains("192.0.2.1"), "{failure}");
     }
 }

@@ -48,7 +48,7 @@ fn what_is_not_understood_is_a_usage_error() {
         "metatopia up --http-port 70000",
         "metatopia up --exit-after soon",
         "metatopia status --node 127.0.0.1:8080",
-        "metatopia status --node https://127.0.0.1:8080",
+        "metatopia status --node ftp://127.0.0.1:8080",
         "metatopia receipt abc 1 1",
         "metatopia say hi",
         "metatopia bots --count 0",

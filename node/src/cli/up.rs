@@ -2,11 +2,14 @@
 
 pub(super) mod cluster;
 mod guard;
+mod hangup;
+pub(super) mod reach;
 pub(super) mod world;
 
 use std::{env, fmt, io, path::PathBuf, time::Duration};
 
 use clap::Args;
+use metatopia_sim::FirstLogin;
 use serde::Serialize;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -16,6 +19,7 @@ use tokio::{
 use self::{
     cluster::Cluster,
     guard::Guard,
+    reach::{Invitation, Reach, ReachArgs},
     world::{SERVERS, World},
 };
 use super::{arguments, console::Console, failure::Failure};
@@ -28,7 +32,8 @@ const HTTP_PORT: u16 = 8080;
 #[command(after_help = "Examples:\n  \
     metatopia up\n  \
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
-    metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n\n\
+    metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
+    metatopia up --lan                                 let others in your network in\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped. A server\n\
     that ends is started again, after a second and then less and less often.")]
@@ -42,6 +47,16 @@ pub(super) struct UpArgs {
     /// The HTTP port of the first server; the others take the next ones that are free. 0: any.
     #[arg(long, default_value_t = HTTP_PORT, value_name = "PORT")]
     http_port: u16,
+    #[command(flatten)]
+    reach: ReachArgs,
+    /// Whom a new world lets in: open (every key), work (every key that shows some seconds of work),
+    /// or closed [default: work if others are let in, else open].
+    #[arg(long, value_name = "RULE", value_parser = first_login)]
+    first_login: Option<FirstLogin>,
+    /// Let others into a world that is open to every key. Keys cost nothing, so strangers can fill
+    /// it.
+    #[arg(long)]
+    open: bool,
     /// Stop this long after the world is ready.
     #[arg(long, value_parser = arguments::duration, value_name = "DURATION")]
     exit_after: Option<Duration>,
@@ -56,6 +71,9 @@ impl Default for UpArgs {
             servers: None,
             data_dir: None,
             http_port: HTTP_PORT,
+            reach: ReachArgs::default(),
+            first_login: None,
+            open: false,
             exit_after: None,
             no_restart: false,
         }
@@ -69,6 +87,8 @@ struct Ready {
     sim: String,
     http: String,
     servers: Vec<ServerLine>,
+    #[serde(skip)]
+    invitation: Option<Invitation>,
     #[serde(skip)]
     data_dir: PathBuf,
 }
@@ -93,7 +113,10 @@ impl fmt::Display for Ready {
             "http://127.0.0.1:8080/" => String::new(),
             http => format!(" --node {http}"),
         };
-        writeln!(f, "Walk in: open {} in a browser.\n", self.http)?;
+        match &self.invitation {
+            None => writeln!(f, "Walk in: open {} in a browser.\n", self.http)?,
+            Some(invitation) => writeln!(f, "{invitation}\n")?,
+        }
         writeln!(f, "Or from another terminal:")?;
         writeln!(f, "  metatopia keys new --out me.key")?;
         writeln!(f, "  metatopia client --key me.key{node}\n")?;
@@ -107,17 +130,29 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         Some(path) => path,
         None => default_dir(|name| env::var_os(name).map(PathBuf::from))?,
     };
+    let reach = Reach::of(&args.reach)?;
     let servers = args.servers.map(|count| count as usize);
-    let world = World::open_or_create(&path, servers.unwrap_or(SERVERS))?;
+    let alone = reach.is_loopback() || args.open;
+    let safe = if alone { FirstLogin::Open } else { FirstLogin::Work };
+    let rule = args.first_login.unwrap_or(safe);
+    let world = World::open_or_create_with(&path, servers.unwrap_or(SERVERS), |genesis| {
+        genesis.parameters.first_login = rule;
+    })?;
     world.check_count(servers)?;
+    check_rule(&world, args.first_login, alone)?;
     let count = world.servers().len();
     if let Some(warning) = guard::warning(count) {
         console.warn(&warning);
     }
     console.note(&format!("starting {count} servers in {}", world.path().display()));
-    let mut cluster = Cluster::start(&world, args.http_port)?;
+    let mut cluster = Cluster::start_at(&world, args.http_port, &reach)?;
+    // Without a certificate it ends the program, as it does when its terminal is closed.
+    let _hangups = match reach.has_certificate() {
+        true => Some(hangup::pass_on(cluster.pids()).map_err(no_signals)?),
+        false => None,
+    };
     let outcome = tokio::select! {
-        outcome = live(&mut cluster, &world, (args.exit_after, !args.no_restart), console) => outcome,
+        outcome = live(&mut cluster, (&world, &reach), (args.exit_after, !args.no_restart), console) => outcome,
         () = stop.come() => Ok(()),
     };
     console.note("stopping");
@@ -125,15 +160,38 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     outcome.and(stopped)
 }
 
+fn first_login(text: &str) -> Result<FirstLogin, String> {
+    let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
+    found.map(|(rule, _)| *rule).ok_or_else(|| "not one of open, work, closed".to_owned())
+}
+
+/// Refuses to let others into a world that is open to every key, unless that is wanted.
+fn check_rule(world: &World, wanted: Option<FirstLogin>, alone: bool) -> Result<(), Failure> {
+    let (found, path) = (world.first_login(), world.path().display());
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != found) {
+        let message =
+            format!("the world in {path} was founded {}, not {}", found.name(), wanted.name());
+        return Err(Failure::usage(message)
+            .hint("leave out --first-login, or name another place by --data-dir"));
+    }
+    if alone || found != FirstLogin::Open {
+        return Ok(());
+    }
+    let message =
+        format!("the world in {path} was founded open: keys that cost nothing can fill it");
+    Err(Failure::refused(message)
+        .hint("let nobody in but people you know, by --open; or found another, by --data-dir DIR"))
+}
+
 /// Waits until all are ready, then as long as the world can go on.
 async fn live(
     cluster: &mut Cluster,
-    world: &World,
+    (world, reach): (&World, &Reach),
     (exit_after, restarts): (Option<Duration>, bool),
     console: Console,
 ) -> Result<(), Failure> {
     cluster.ready().await?;
-    console.show(&ready(cluster, world))?;
+    console.show(&ready(cluster, world, reach))?;
     let end = exit_after.map(|after| Instant::now() + after);
     let ended = async {
         match end {
@@ -148,22 +206,24 @@ async fn live(
     }
 }
 
-fn ready(cluster: &Cluster, world: &World) -> Ready {
+fn ready(cluster: &Cluster, world: &World, reach: &Reach) -> Ready {
+    let http = |index| format!("{}/", reach.origin(cluster.ports(index)));
     let line = |(index, pid): (usize, u32)| {
         let (seat, ports) = (&world.servers()[index], cluster.ports(index));
         ServerLine {
             index,
             pid,
             key: seat.key.to_string(),
-            http: ports.url().to_string(),
+            http: http(index),
             p2p: ports.p2p_address().to_string(),
         }
     };
     Ready {
         ready: true,
         sim: world.sim().to_string(),
-        http: cluster.ports(0).url().to_string(),
+        http: http(0),
         servers: cluster.processes().map(line).collect(),
+        invitation: Invitation::of(reach, cluster.ports(0)),
         data_dir: world.path().to_owned(),
     }
 }
@@ -179,6 +239,10 @@ pub(super) fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<
     })
 }
 
+fn no_signals(error: io::Error) -> Failure {
+    Failure::failed(format!("cannot wait for signals: {error}"))
+}
+
 /// What people and supervisors stop a program with.
 struct Stop {
     interrupt: Signal,
@@ -187,10 +251,8 @@ struct Stop {
 
 impl Stop {
     fn install() -> Result<Self, Failure> {
-        let failed =
-            |error: io::Error| Failure::failed(format!("cannot wait for signals: {error}"));
-        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
+        let terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
         Ok(Self { interrupt, terminate })
     }
 
@@ -221,6 +283,7 @@ mod tests {
             sim: "bb".into(),
             http: "http://127.0.0.1:8080/".into(),
             servers: vec![server],
+            invitation: None,
             data_dir: "/x".into(),
         };
         assert_eq!(

@@ -4,6 +4,9 @@ use std::{io, time::Duration};
 
 use serde::de::DeserializeOwned;
 use tokio::task::spawn_blocking;
+use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
+
+use crate::tls::provider;
 
 /// Largest body that is read.
 const BODY_BYTES_MAX: u64 = 1024 * 1024;
@@ -53,6 +56,13 @@ fn blocking(url: &str) -> Result<String, HttpError> {
         .timeout_global(Some(REQUEST))
         .http_status_as_error(false)
         .max_redirects(0)
+        .tls_config(
+            TlsConfig::builder()
+                .provider(TlsProvider::Rustls)
+                .root_certs(RootCerts::PlatformVerifier)
+                .unversioned_rustls_crypto_provider(provider())
+                .build(),
+        )
         // A node is asked where it is, whatever proxy a browser here would use.
         .proxy(None)
         .build();

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// The HTTP address of a node: `http://host:port`, without a path.
+/// The HTTP address of a node: `http://host:port` or `https://host:port`, without a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeUrl(String);
 
@@ -16,7 +16,7 @@ impl NodeUrl {
     /// The host, as it is written in the address.
     #[must_use]
     pub fn host(&self) -> &str {
-        let authority = &self.0["http://".len()..];
+        let authority = self.0.split_once("://").map_or("", |(_, authority)| authority);
         match authority.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
             _ => authority,
@@ -33,11 +33,8 @@ impl fmt::Display for NodeUrl {
 /// Why a text is no address of a node.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NodeUrlError {
-    /// TLS is for whoever publishes a node.
-    #[error("https is not spoken by nodes; reach a remote node through a tunnel, as http://")]
-    Https,
-    /// Something else than http.
-    #[error("an address looks like http://127.0.0.1:8080")]
+    /// Something else than http and https.
+    #[error("an address looks like http://127.0.0.1:8080 or https://plaza.example")]
     Scheme,
     /// There is more behind the port.
     #[error("`{0}` is behind the port; an address ends there, like http://127.0.0.1:8080")]
@@ -51,10 +48,10 @@ impl FromStr for NodeUrl {
     type Err = NodeUrlError;
 
     fn from_str(text: &str) -> Result<Self, NodeUrlError> {
-        if text.starts_with("https://") {
-            return Err(NodeUrlError::Https);
+        let (scheme, rest) = text.split_once("://").ok_or(NodeUrlError::Scheme)?;
+        if !matches!(scheme, "http" | "https") {
+            return Err(NodeUrlError::Scheme);
         }
-        let rest = text.strip_prefix("http://").ok_or(NodeUrlError::Scheme)?;
         let authority = rest.strip_suffix('/').unwrap_or(rest);
         if let Some(at) = authority.find(['/', '?', '#']) {
             return Err(NodeUrlError::Path(authority[at..].to_owned()));
@@ -69,7 +66,7 @@ impl FromStr for NodeUrl {
         if host.is_empty() || !host.chars().all(fine) || !port_fine {
             return Err(NodeUrlError::Authority);
         }
-        Ok(Self(format!("http://{authority}")))
+        Ok(Self(format!("{scheme}://{authority}")))
     }
 }
 
@@ -85,6 +82,11 @@ mod tests {
             assert_eq!(url.join("/api/status"), "http://127.0.0.1:8080/api/status");
             assert_eq!(url.host(), "127.0.0.1");
         }
+        let secure: NodeUrl = "https://plaza.example/".parse().unwrap();
+        assert_eq!(
+            (secure.host(), secure.join("/ws")),
+            ("plaza.example", "https://plaza.example/ws".into())
+        );
         assert_eq!("http://[::1]:80".parse::<NodeUrl>().unwrap().host(), "[::1]");
         assert_eq!("http://[::1]".parse::<NodeUrl>().unwrap().host(), "[::1]");
         assert_eq!("http://node.example".parse::<NodeUrl>().unwrap().host(), "node.example");
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused_with_a_reason() {
         let read = |text: &str| text.parse::<NodeUrl>().unwrap_err();
-        assert_eq!(read("https://a:1"), NodeUrlError::Https);
+        assert_eq!(read("ftp://a:1"), NodeUrlError::Scheme);
         assert_eq!(read("127.0.0.1:8080"), NodeUrlError::Scheme);
         assert_eq!(read("http://a:1/api"), NodeUrlError::Path("/api".into()));
         for text in

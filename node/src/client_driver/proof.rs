@@ -40,7 +40,7 @@ pub enum ProofError {
 
 impl ProofError {
     /// What it means that this is the answer.
-    fn instead(answer: &Answer) -> Self {
+    pub(super) fn instead(answer: &Answer) -> Self {
         match answer {
             Answer::Pruned { oldest } => Self::Pruned(*oldest),
             _ => Self::Unknown,
@@ -163,7 +163,7 @@ impl Driver {
     }
 
     /// Asks until the node knows; the last answer when time is up.
-    async fn ask_until_known(
+    pub(super) async fn ask_until_known(
         &mut self,
         question: Question,
         wait: Duration,

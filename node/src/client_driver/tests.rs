@@ -82,9 +82,11 @@ impl Fake {
             sockets: gateway.sockets(),
             metrics,
             source: Arc::new(node_http::SourceOffer::new(None)),
+            invites: Default::default(),
         };
         let bound = node_http::bind(any).unwrap();
-        let http = node_http::start(bound, Default::default(), node);
+        let allowed = node_http::Allowed::new(Default::default(), bound.address(), None);
+        let http = node_http::start(bound, allowed, node);
         let url = format!("http://{}/", http.address()).parse().unwrap();
         let answering = gateway.clone();
         tokio::spawn(async move {

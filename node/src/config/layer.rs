@@ -107,6 +107,10 @@ keys! {
     clients_max: u32, "COUNT";
     /// Clients at once from one address that is not trusted [default: 512].
     clients_per_ip_max: u32, "COUNT";
+    /// A certificate that an authority gave, with those between, in PEM: pages come by https then.
+    tls_cert: PathBuf, "FILE";
+    /// Its key, in PEM.
+    tls_key: PathBuf, "FILE";
     /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
     p2p_listen: Multiaddr, "MULTIADDRESS";
     /// Keep all turns since genesis, for others to fetch; else an hour of them is kept.

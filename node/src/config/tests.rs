@@ -75,6 +75,8 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("announce_quic", "node.example:443"),
         ("clients_max", "3"),
         ("clients_per_ip_max", "4"),
+        ("tls_cert", "/e.pem"),
+        ("tls_key", "/f.pem"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
         ("archive", "true"),
         ("snapshot_turns", "60"),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Origin, Origins,
+    Origin, Origins, Scheme,
     origin::{host, is_address},
 };
 use crate::bind::twin;
@@ -20,8 +20,11 @@ pub struct Allowed(Arc<List>);
 #[derive(Debug, Default)]
 struct List {
     configured: Origins,
+    scheme: Scheme,
     /// The port of this server's pages.
     port: Option<u16>,
+    /// Does it listen on all addresses of its machine? Then any is a name of it.
+    everywhere: bool,
     own: BTreeSet<Origin>,
     servers: RwLock<BTreeSet<Origin>>,
 }
@@ -42,22 +45,40 @@ impl Allowed {
     /// something else.
     #[must_use]
     pub fn new(configured: Origins, http: SocketAddr, announced: Option<&Origin>) -> Self {
+        Self::by(Scheme::Http, configured, http, announced)
+    }
+
+    /// As [`Allowed::new`], for pages that come by this scheme.
+    #[must_use]
+    pub fn by(
+        scheme: Scheme,
+        configured: Origins,
+        http: SocketAddr,
+        announced: Option<&Origin>,
+    ) -> Self {
         let mut own: BTreeSet<Origin> = announced.cloned().into_iter().collect();
         if !http.ip().is_unspecified() {
-            own.insert(Origin::http(&in_url(http), http.port()));
+            own.insert(Origin::at(scheme, &in_url(http), http.port()));
         }
         if let Some(twin) = twin(http.ip()) {
-            own.insert(Origin::http(&in_url(SocketAddr::new(twin, 0)), http.port()));
-            own.insert(Origin::http("localhost", http.port()));
+            own.insert(Origin::at(scheme, &in_url(SocketAddr::new(twin, 0)), http.port()));
+            own.insert(Origin::at(scheme, "localhost", http.port()));
         }
-        let port = Some(http.port());
-        Self(Arc::new(List { configured, port, own, servers: RwLock::default() }))
+        let (port, everywhere) = (Some(http.port()), http.ip().is_unspecified());
+        let servers = RwLock::default();
+        Self(Arc::new(List { configured, scheme, port, everywhere, own, servers }))
     }
 
     /// The origins of the sim's other servers, from now on.
     pub fn set_servers(&self, origins: impl IntoIterator<Item = Origin>) {
         let origins = origins.into_iter().collect();
         *self.0.servers.write().unwrap_or_else(PoisonError::into_inner) = origins;
+    }
+
+    /// The origins of the sim's servers, as far as they are known.
+    pub(crate) fn servers(&self) -> Vec<String> {
+        let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
+        servers.iter().map(ToString::to_string).collect()
     }
 
     fn lists(&self, origin: &str) -> bool {
@@ -70,15 +91,14 @@ impl Allowed {
     /// resolve to this server's address (DNS rebinding), and then it is of "the same origin".
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let own = |origin: &Origin| host(origin.authority()) == name;
-        is_address(name)
-            || name == "localhost"
+        self.0.everywhere && (is_address(name) || name == "localhost")
             || self.0.configured.has_host(name)
             || self.0.own.iter().any(own)
     }
 
     /// Whose page asks by HTTP, calling the server `called` (host and port)?
     pub(crate) fn page(&self, origin: &str, called: &str) -> Page {
-        if origin == Origin::own(called).as_str() {
+        if origin == Origin::own(self.0.scheme, called).as_str() {
             Page::Own
         } else if self.lists(origin) {
             Page::Other
@@ -91,7 +111,11 @@ impl Allowed {
     /// from another port of the same host.
     pub(crate) fn session(&self, origin: &str, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        let own = || self.0.port.is_some_and(|port| Origin::http(&name, port).as_str() == origin);
+        let own = || {
+            self.0
+                .port
+                .is_some_and(|port| Origin::at(self.0.scheme, &name, port).as_str() == origin)
+        };
         self.is_name(&name) && own() || self.lists(origin)
     }
 }
@@ -124,6 +148,27 @@ mod tests {
         for page in ["http://127.0.0.1:8081", "https://127.0.0.1:8080", "http://evil.example"] {
             assert!(!allowed.session(page, "127.0.0.1"), "{page}");
         }
+    }
+
+    #[test]
+    fn a_server_that_listens_on_one_address_is_called_by_that_alone() {
+        let allowed = allowed("192.0.2.7:8080");
+        assert!(allowed.is_name("192.0.2.7") && allowed.is_name("plaza.example"));
+        for name in ["192.0.2.8", "127.0.0.1", "localhost", "[::1]", "evil.example"] {
+            assert!(!allowed.is_name(name), "{name}");
+            let page = format!("http://{name}:8080");
+            assert!(!allowed.session(&page, name), "{page}");
+        }
+    }
+
+    #[test]
+    fn pages_under_tls_are_others_than_those_without() {
+        let http = "192.0.2.7:8443".parse().unwrap();
+        let allowed = Allowed::by(Scheme::Https, Origins::default(), http, None);
+        let (own, plain) = ("https://192.0.2.7:8443", "http://192.0.2.7:8443");
+        assert_eq!(allowed.page(own, "192.0.2.7:8443"), Page::Own);
+        assert_eq!(allowed.page(plain, "192.0.2.7:8443"), Page::Foreign);
+        assert!(allowed.session(own, "192.0.2.7") && !allowed.session(plain, "192.0.2.7"));
     }
 
     #[test]

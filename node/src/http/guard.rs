@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Request, State},
+    extract::{ConnectInfo, Request, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
         header::{
-            ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, HOST, ORIGIN, VARY,
-            X_CONTENT_TYPE_OPTIONS,
+            ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_LENGTH, HOST, LOCATION, ORIGIN,
+            VARY, X_CONTENT_TYPE_OPTIONS,
         },
     },
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::{Allowed, BODY_BYTES_MAX, Failure, allowed::Page, origin::host};
+use super::{Allowed, BODY_BYTES_MAX, Failure, allowed::Page, listener::Caller, origin::host};
 use crate::metrics::Metrics;
 
 pub(super) struct Guard {
@@ -74,6 +74,31 @@ fn check_body(headers: &HeaderMap) -> Result<(), Failure> {
     Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
 }
 
+/// What programs of this machine ask without TLS. Pages, and what they are made of, are not there.
+const PLAIN: [&str; 4] = ["/api/", "/health/", "/metrics", "/source"];
+
+/// Did the request come without TLS, where it should not?
+fn is_to_go(request: &Request) -> bool {
+    let caller = request.extensions().get::<ConnectInfo<Caller>>();
+    let Some(is_here) = caller.and_then(|ConnectInfo(caller)| caller.plain()) else {
+        return false;
+    };
+    let is_question = PLAIN.iter().any(|path| request.uri().path().starts_with(path));
+    // Only pages say where they are from.
+    !is_here || !is_question || request.headers().contains_key(ORIGIN)
+}
+
+/// The same, under TLS. Its Host was found to be ours. Not for ever: a browser keeps that.
+fn to_https(request: &Request) -> Response {
+    let called = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let there = format!("https://{}{path}", called.unwrap_or_default());
+    match HeaderValue::from_str(&there) {
+        Ok(there) => (StatusCode::TEMPORARY_REDIRECT, [(LOCATION, there)]).into_response(),
+        Err(_) => Failure::bad_request("this is https").into_response(),
+    }
+}
+
 /// Lets a request pass, or says why not.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
@@ -84,6 +109,7 @@ pub(super) async fn check(
     let headers = request.headers();
     let judged = guard.judge(headers).and_then(|origin| check_body(headers).map(|()| origin));
     let (mut response, reader) = match judged {
+        Ok(_) if is_to_go(&request) => (to_https(&request), None),
         Ok(origin) => (next.run(request).await, origin),
         Err(failure) => (failure.into_response(), None),
     };

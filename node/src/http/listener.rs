@@ -8,7 +8,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
@@ -24,9 +24,14 @@ use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     time::{Instant, Sleep, sleep, sleep_until},
 };
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-use super::places::{Place, Places};
+pub(crate) use super::wire::Written;
+use super::{
+    places::{Place, Places},
+    wire,
+};
 use crate::gateway::Meter;
 
 /// Connections at once; for one more, the oldest of the address that has most is closed.
@@ -59,13 +64,14 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 pub(super) struct Limited {
     /// One, or one of each family.
     sockets: Vec<TcpListener>,
+    tls: Option<TlsAcceptor>,
     places: Arc<Places>,
     idle: Duration,
 }
 
 impl Limited {
-    pub(super) fn new(sockets: Vec<TcpListener>) -> Self {
-        Self { sockets, places: Places::new(CONNECTIONS_MAX), idle: IDLE }
+    pub(super) fn new(sockets: Vec<TcpListener>, tls: Option<TlsAcceptor>) -> Self {
+        Self { sockets, tls, places: Places::new(CONNECTIONS_MAX), idle: IDLE }
     }
 
     pub(super) fn places(&self) -> Arc<Places> {
@@ -83,7 +89,8 @@ impl Listener for Limited {
         let ((stream, address), ..) = select_all(accepts).await;
         // Frames of sessions are small and wait for nothing. If it fails, they do.
         let _ = stream.set_nodelay(true);
-        (Connection::new(stream, self.places.take(address.ip()), self.idle), address)
+        let place = self.places.take(address.ip());
+        (Connection::new(stream, self.tls.as_ref(), place, self.idle), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -95,15 +102,20 @@ impl Listener for Limited {
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     pub(super) address: SocketAddr,
+    /// Is it on this very machine?
+    is_here: bool,
+    plain: Arc<AtomicBool>,
     place: Arc<Place>,
     written: Written,
     meter: Arc<OnceLock<Meter>>,
 }
 
-/// Bytes that the system has taken from us, on one connection.
-pub(crate) type Written = Arc<AtomicU64>;
-
 impl Caller {
+    /// Does it speak without TLS where there is a certificate? Then, whether it is on this machine.
+    pub(super) fn plain(&self) -> Option<bool> {
+        self.plain.load(Ordering::Relaxed).then_some(self.is_here)
+    }
+
     /// The connection becomes a session: it is counted there, and not here any more.
     /// What is read of it is counted by `meter` from now on.
     pub(super) fn leave(&self, meter: Meter) -> Written {
@@ -118,13 +130,15 @@ impl Connected<IncomingStream<'_, Limited>> for Caller {
     fn connect_info(stream: IncomingStream<'_, Limited>) -> Self {
         let (address, io) = (*stream.remote_addr(), stream.io());
         let (place, written, meter) = (io.place.clone(), io.written.clone(), io.meter.clone());
-        Self { address, place, written, meter }
+        let (is_here, plain) = (io.is_here, io.wire.plain());
+        Self { address, is_here, plain, place, written, meter }
     }
 }
 
 /// A connection that breaks when it is idle for too long, or has lost its place.
 pub(super) struct Connection {
-    stream: TcpStream,
+    wire: wire::Connection,
+    is_here: bool,
     idle: Duration,
     deadline: Pin<Box<Sleep>>,
     lost: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -137,10 +151,15 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, place: Place, idle: Duration) -> Self {
+    fn new(stream: TcpStream, tls: Option<&TlsAcceptor>, place: Place, idle: Duration) -> Self {
         let (deadline, lost) = (Box::pin(sleep(idle)), Box::pin(place.lost()));
         let (place, written, meter) = (Arc::new(place), Written::default(), Arc::default());
-        Self { stream, idle, deadline, lost, place, written, meter, pause: None }
+        // Whoever calls an address of its own machine calls from that address.
+        let ip = |address: io::Result<SocketAddr>| address.ok().map(|address| address.ip());
+        let (own, peer) = (ip(stream.local_addr()), ip(stream.peer_addr()));
+        let is_here = peer.is_some_and(|peer| peer.is_loopback() || own == Some(peer));
+        let wire = wire::Connection::new(stream, written.clone(), tls);
+        Self { wire, is_here, idle, deadline, lost, place, written, meter, pause: None }
     }
 
     /// Moves the deadline when something happened, and fails when it has passed and nothing did, or
@@ -173,7 +192,7 @@ impl AsyncRead for Connection {
             this.pause = None;
         }
         let before = buffer.filled().len();
-        let done = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let done = Pin::new(&mut this.wire).poll_read(cx, buffer);
         if let (Poll::Ready(Ok(())), Some(meter)) = (&done, this.meter.get()) {
             let until = meter.count(buffer.filled().len() - before);
             this.pause = until.map(|until| Box::pin(sleep_until(until)));
@@ -189,19 +208,16 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let done = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        if let Poll::Ready(Ok(bytes)) = done {
-            this.written.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
+        let done = Pin::new(&mut this.wire).poll_write(cx, bytes);
         this.watch(cx, done)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+        Pin::new(&mut self.get_mut().wire).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+        Pin::new(&mut self.get_mut().wire).poll_shutdown(cx)
     }
 }
 
@@ -214,7 +230,7 @@ mod tests {
     async fn limited(places: usize, idle: Duration) -> (Limited, SocketAddr) {
         let socket = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = socket.local_addr().unwrap();
-        (Limited { sockets: vec![socket], places: Places::new(places), idle }, address)
+        (Limited { sockets: vec![socket], tls: None, places: Places::new(places), idle }, address)
     }
 
     #[tokio::test]

@@ -14,10 +14,30 @@ pub struct Origin(String);
 #[error("`{0}` is not like https://plaza.example or http://192.0.2.1:8080")]
 pub struct ParseOriginError(String);
 
+/// How pages come to browsers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// As they are.
+    #[default]
+    Http,
+    /// Under TLS.
+    Https,
+}
+
+impl Scheme {
+    /// As in an address, and the port that is not written there.
+    const fn parts(self) -> (&'static str, u16) {
+        match self {
+            Self::Http => ("http", 80),
+            Self::Https => ("https", 443),
+        }
+    }
+}
+
 impl Origin {
     /// The origin of pages that this server delivers when it is called `authority`.
-    pub(super) fn own(authority: &str) -> Self {
-        Self(format!("http://{}", authority.to_ascii_lowercase()))
+    pub(super) fn own(scheme: Scheme, authority: &str) -> Self {
+        Self(format!("{}://{}", scheme.parts().0, authority.to_ascii_lowercase()))
     }
 
     /// As browsers write it.
@@ -26,12 +46,12 @@ impl Origin {
         &self.0
     }
 
-    /// The origin of pages from this host (as it is written in a URL) and port, by http.
-    pub(crate) fn http(host: &str, port: u16) -> Self {
-        match port {
-            80 => Self::own(host),
-            port => Self::own(&format!("{host}:{port}")),
+    /// The origin of pages from this host (as it is written in a URL) and port.
+    pub(crate) fn at(scheme: Scheme, host: &str, port: u16) -> Self {
+        if port == scheme.parts().1 {
+            return Self::own(scheme, host);
         }
+        Self::own(scheme, &format!("{host}:{port}"))
     }
 
     /// Host and port.

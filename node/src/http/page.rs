@@ -12,6 +12,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::{
+    Extension,
     extract::{Path, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -25,7 +26,7 @@ use axum::{
 use metatopia_types::SimId;
 use serde::Serialize;
 
-use super::{Failure, Node};
+use super::{Allowed, Failure, Node};
 
 mod lean;
 mod tree;
@@ -62,6 +63,8 @@ struct Config<'a> {
     assets: &'a str,
     wasm: Option<String>,
     sim: String,
+    /// Where the sim's servers are: the one that answers may be gone before it is asked.
+    servers: Vec<String>,
     version: &'a str,
 }
 
@@ -71,7 +74,10 @@ pub(super) fn module_address() -> Option<String> {
 }
 
 /// The page itself.
-pub(super) async fn page(State(node): State<Node>) -> Result<Response, Failure> {
+pub(super) async fn page(
+    State(node): State<Node>,
+    Extension(allowed): Extension<Allowed>,
+) -> Result<Response, Failure> {
     let tree = tree();
     let template = tree.page().ok_or_else(|| Failure::not_found("this program has no page"))?;
     let assets = tree.prefix();
@@ -79,9 +85,11 @@ pub(super) async fn page(State(node): State<Node>) -> Result<Response, Failure> 
         assets: &assets,
         wasm: tree.module_address(),
         sim: node.session.sim.to_string(),
+        servers: allowed.servers(),
         version: env!("CARGO_PKG_VERSION"),
     };
-    // None of its texts can hold a `<`, which could end the element that it stands in.
+    // None of its texts can hold a `<`, which could end the element that it stands in: origins are
+    // schemes, hosts and ports.
     let config = serde_json::to_string(&config).expect("texts always become JSON");
     let html = template.replace("{{assets}}", &assets).replace("{{config}}", &config);
     Ok(guarded(Html(html).into_response()))
@@ -90,11 +98,12 @@ pub(super) async fn page(State(node): State<Node>) -> Result<Response, Failure> 
 /// The page, if its address names a sim; the page itself finds out which servers that has.
 pub(super) async fn page_of(
     state: State<Node>,
+    allowed: Extension<Allowed>,
     Path(sim): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     match sim.parse::<SimId>() {
-        Ok(_) => page(state).await,
+        Ok(_) => page(state, allowed).await,
         Err(_) => Ok(lost(headers).await),
     }
 }

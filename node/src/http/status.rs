@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr};
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::State,
     http::{HeaderMap, header::HOST},
 };
@@ -11,7 +11,7 @@ use metatopia_types::{Height, PublicKey, Root, SimId, Tick};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{Node, in_url, origin::host, page};
+use super::{Allowed, Node, in_url, origin::host, page};
 use crate::certificates::Certificates;
 
 fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
@@ -194,8 +194,13 @@ impl Session {
 
 /// How to connect, in JSON: `quic` is host and port for raw QUIC, `wt` the URL for WebTransport,
 /// `ws` the path for WebSocket, `certificates` the hashes of the certificate in use and of the next,
-/// `wasm` where the page's module is.
-pub(super) async fn session(State(node): State<Node>, headers: HeaderMap) -> Json<Value> {
+/// `authority` whether WebTransport shows another one, which an authority gave,
+/// `servers` the origins of the sim's servers, by nobody's signature, `wasm` where the page's module is.
+pub(super) async fn session(
+    State(node): State<Node>,
+    Extension(allowed): Extension<Allowed>,
+    headers: HeaderMap,
+) -> Json<Value> {
     let (session, metrics) = (&node.session, &node.metrics);
     let called = headers.get(HOST).and_then(|called| called.to_str().ok()).unwrap_or_default();
     let quic = session.quic_for(called);
@@ -213,8 +218,10 @@ pub(super) async fn session(State(node): State<Node>, headers: HeaderMap) -> Jso
         "quic": quic,
         "ws": "/ws",
         "certificates": session.certificates.hashes(),
+        "authority": session.certificates.are_of_authority(),
         "clients": clients,
         "wire_version": session.wire_version,
+        "servers": allowed.servers(),
         "wasm": page::module_address(),
     }))
 }

@@ -10,10 +10,13 @@ use tokio::{
     net::TcpStream,
 };
 
+use std::io;
+
 use super::{status::Missing, *};
 use crate::{certificates::Certificates, clock::Clock, tls::CertificateHash};
 
 mod crowds;
+mod secure;
 
 const GUARD: Duration = Duration::from_secs(30);
 
@@ -43,7 +46,7 @@ pub(super) struct Running {
     pub(super) server: HttpServer,
     status: watch::Sender<Option<Status>>,
     queries: mpsc::Receiver<Query>,
-    allowed: Allowed,
+    pub(super) allowed: Allowed,
 }
 
 pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
@@ -57,6 +60,7 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
         sockets: WebSockets::default(),
         metrics: Arc::default(),
         source: Arc::new(SourceOffer::new(Some("https://example.org/source".to_owned()))),
+        invites: Deposits::default(),
     };
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let allowed = Allowed::new(origins.parse().unwrap(), bound.address(), None);
@@ -231,7 +235,9 @@ async fn questions_above_the_limit_and_to_a_stopped_loop_are_refused() {
 
 #[tokio::test]
 async fn the_session_tells_how_to_connect() {
-    let (code, mut body) = run("", 1).await.get("/api/session").await;
+    let node = run("", 1).await;
+    node.allowed.set_servers(["http://192.0.2.7:8080".parse().unwrap()]);
+    let (code, mut body) = node.get("/api/session").await;
     let certificates: Vec<CertificateHash> =
         serde_json::from_value(body["certificates"].take()).unwrap();
     assert_eq!(certificates.len(), 2);
@@ -245,8 +251,10 @@ async fn the_session_tells_how_to_connect() {
         "wt": "https://127.0.0.1:8081/",
         "ws": "/ws",
         "certificates": null,
+        "authority": false,
         "clients": { "quic": 0, "webtransport": 0, "websocket": 0 },
         "wire_version": 1,
+        "servers": ["http://192.0.2.7:8080"],
         "wasm": page::module_address(),
     });
     assert_eq!((code, body), (200, expected));

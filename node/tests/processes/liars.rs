@@ -15,7 +15,7 @@ use metatopia_protocol::SignedInvite;
 use serde_json::json;
 
 use crate::{
-    membership::{Follower, invite},
+    membership::{Follower, whole_invite},
     plaza::{Folder, Plaza, Running},
 };
 
@@ -64,7 +64,7 @@ fn liars_first_in_the_invite_and_named_by_a_server_keep_nobody_from_joining() {
     plaza.until_entrances(0, |known| {
         known.len() == 4 && known.iter().any(|server| server["http"] == *named.url)
     });
-    let mut signed = SignedInvite::read(&invite(&plaza, &[])).expect("an invite");
+    let mut signed = SignedInvite::read(&whole_invite(&plaza)).expect("an invite");
     let admin = keys::load(&plaza.dir.join("admin.key")).expect("the admin's key");
     signed.invite.addresses =
         vec![foreign.url.clone(), empty.url.clone(), plaza.servers[0].url.clone()];

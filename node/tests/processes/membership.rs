@@ -87,7 +87,16 @@ pub(crate) fn invite(plaza: &Plaza, more: &[&str]) -> String {
     let dir = plaza.dir.display().to_string();
     let made = json(&[&["invite", "create", "--json", "--data-dir", &dir], more].concat());
     assert_eq!(made["valid"], true);
-    made["invite"].as_str().expect("a text").to_owned()
+    let text = made["invite"].as_str().expect("a text").to_owned();
+    assert!(text.len() <= 200, "{} characters: {text}", text.len());
+    text
+}
+
+/// An invite that asks no server for the rest of it.
+pub(crate) fn whole_invite(plaza: &Plaza) -> String {
+    let dir = plaza.dir.display().to_string();
+    let made = json(&["invite", "create", "--json", "--data-dir", &dir]);
+    made["whole"].as_str().expect("a text").to_owned()
 }
 
 /// A command that is refused, in these words.
@@ -206,7 +215,15 @@ fn what_is_no_invite_is_refused_before_anything_is_asked_or_written() {
     let text = invite(&plaza, &[]);
     refused(&["node", "join", "welcome!", "--data-dir", &dir], 2, "no invite");
     refused(&["node", "join", "--data-dir", &dir], 2, "no invite is given");
-    refused(&["invite", "show", &text[..text.len() - 9]], 2, "missing");
+    refused(&["invite", "show", &text[..60]], 2, "missing");
+    // Another secret uncovers something else, and another hash is nobody's.
+    let other = |at: usize| {
+        let digit = if &text[at..=at] == "0" { "1" } else { "0" };
+        format!("{}{digit}{}", &text[..at], &text[at + 1..])
+    };
+    let (secret, hash) = ("metatopia2/".len(), "metatopia2/".len() + 32);
+    refused(&["node", "join", &other(secret), "--data-dir", &dir], 5, "another one than the hash");
+    refused(&["node", "join", &other(hash), "--data-dir", &dir], 4, "no such invite");
     let short = invite(&plaza, &["--expires", "1ms"]);
     refused(&["node", "join", &short, "--data-dir", &dir], 4, "expired");
     let mallory = key(&folder, "mallory");

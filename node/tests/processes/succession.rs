@@ -99,6 +99,11 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     let [x, y] = last[&name];
     let distance = (x - here[0]).hypot(y - here[1]);
     assert!((distance - away[0]).abs() < 0.2, "{name} is {away:?} m from {here:?}, not {distance}");
+    // Its lands came with the state; the genesis of a successor names none.
+    person.types("land");
+    person.sees("everybody builds there");
+    person.types("build box 0.5 0.5 brown bench");
+    person.sees("You build");
     person.leaves();
     plaza.stop();
     let verdicts = run(&["log", "verify", "--json", &again]);

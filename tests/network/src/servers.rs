@@ -312,7 +312,7 @@ impl Drop for Servers<'_> {
     }
 }
 
-fn signal(process: &Child, which: Signal) -> Told<()> {
+pub(crate) fn signal(process: &Child, which: Signal) -> Told<()> {
     let pid = i32::try_from(process.id()).map_err(told("a process id"))?;
     kill(Pid::from_raw(pid), which).map_err(told("send a signal"))
 }

@@ -4,6 +4,7 @@
 //! server, and all servers state one root.
 
 mod crashes;
+mod guests;
 mod hostile;
 mod hosts;
 mod links;
@@ -96,5 +97,15 @@ pub const STORIES: &[Story] = &[
         name: "garbage",
         about: "strangers send nonsense to every port, and hold connections open",
         play: hostile::garbage,
+    },
+    Story {
+        name: "second-machine",
+        about: "somebody comes by the link that `up --listen` prints",
+        play: guests::second_machine,
+    },
+    Story {
+        name: "https",
+        about: "the same with a certificate of an authority, which is renewed meanwhile",
+        play: guests::https,
     },
 ];

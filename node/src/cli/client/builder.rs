@@ -9,6 +9,7 @@ use metatopia_client::{
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
+use metatopia_sim::Land;
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
 use super::room::{Fate, Kind, Room};
@@ -33,7 +34,7 @@ pub(super) async fn obey(room: &mut Room, building: Building) -> Told {
     match building {
         Building::Build(plan) => return make(room, &plan).await,
         Building::Mine => return mine(room).await,
-        Building::Land => return land(room),
+        Building::Land => return land(room).await,
         Building::Help => return room.tell(Kind::Answer, build::HELP),
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip }, "You take it back.").await;
@@ -160,11 +161,12 @@ async fn make(room: &mut Room, plan: &Plan) -> Told {
     let Some((here, facing)) = me.map(|me| (me.position, me.angle)) else {
         return room.tell(Kind::Refused, "You are not in the world yet.");
     };
+    let lands = lands(room).await?;
     let genesis = &room.driver.trust().genesis;
     let things = scene.objects.iter().map(|o| (o.position, o.half, o.angle)).collect();
     let ground = Ground {
         parameters: &genesis.parameters,
-        lands: &genesis.lands,
+        lands: &lands,
         builder: room.driver.author(),
         here,
         facing,
@@ -268,9 +270,22 @@ async fn mine(room: &mut Room) -> Told {
     room.tell(Kind::Answer, &line)
 }
 
-fn land(room: &Room) -> Told {
+/// The sim's lands. Those of a successor came with the state that it carries on, and its genesis
+/// names none.
+async fn lands(room: &mut Room) -> Result<Vec<Land>, Failure> {
+    if room.driver.trust().genesis.parent.is_none() {
+        return Ok(room.driver.trust().genesis.lands.clone());
+    }
+    if room.lands.is_none() {
+        room.lands = Some(room.driver.prove_charter(ANSWER).await?.lands);
+    }
+    Ok(room.lands.clone().unwrap_or_default())
+}
+
+async fn land(room: &mut Room) -> Told {
+    let lands = lands(room).await?;
     let genesis = &room.driver.trust().genesis;
-    for land in genesis.lands.iter().rev() {
+    for land in lands.iter().rev() {
         let (low, high) = (land.area.low, land.area.high);
         let whose = build::title(land.title, &room.driver.author());
         let line = format!(

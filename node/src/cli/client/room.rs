@@ -10,6 +10,7 @@ use metatopia_client::{
     text::{heard, printable},
 };
 use metatopia_protocol::SubmitRefusal;
+use metatopia_sim::Land;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
 use serde::Serialize;
 use tokio::{
@@ -76,6 +77,8 @@ pub(super) struct Room {
     proof: Result<Proven, Unproven>,
     /// What a builder calls `it`.
     pub(super) it: Option<ObjectId>,
+    /// Those of a successor, once they were asked for: no act changes them.
+    pub(super) lands: Option<Vec<Land>>,
     console: Console,
     people: Option<BTreeMap<ObjectId, String>>,
     /// How the session began, in case that it must begin again.
@@ -106,6 +109,7 @@ impl Room {
             scene: None,
             proof: Err(Unproven::NoneYet),
             it: None,
+            lands: None,
             console,
             people: None,
             login: None,

@@ -44,7 +44,7 @@ const ASK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    metatopia node join metatopia1.. --data-dir ~/follower\n  \
+    metatopia node join metatopia2/.. --data-dir ~/follower\n  \
     metatopia node join --data-dir ~/follower              again, on what is there\n\n\
     It is let in by the servers that the invite names, fetches a state that they certify from \
     several of them,\nchecks every byte, follows the turns that are decided from then on, and \
@@ -134,7 +134,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let began = Instant::now();
     let stop = stop_signal(args.until_stdin_ends)
         .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
-    let signed = the_invite(&args)?;
+    let signed = the_invite(&args).await?;
     let mut place = Place::prepare(&args, signed.invite.sim())?;
     let mut bar = Bar::new(console);
     let mut told = |note| bar.tell(note);
@@ -181,7 +181,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// The invite that is given, or the one that is kept; whole, and good.
-fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
+async fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
     let kept = InviteFile::at(&args.data_dir);
     let Some(given) = &args.invite else {
         let text = kept.read().map_err(|_| {
@@ -190,7 +190,7 @@ fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
         })?;
         return Ok(SignedInvite::read(&text)?);
     };
-    let signed = invite::read(given)?;
+    let signed = invite::read(given).await?;
     signed.check(Clock::default().now().wall, &Ed25519)?;
     Ok(signed)
 }

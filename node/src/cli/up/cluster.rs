@@ -1,11 +1,14 @@
 //! The server processes of a world: started together, watched, stopped together.
 
 use std::{
+    collections::BTreeMap,
     env,
+    ffi::OsString,
     fs::{self, File},
     io::{Read as _, Seek as _, SeekFrom},
     path::PathBuf,
     process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -16,7 +19,10 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use super::world::{Seat, World};
+use super::{
+    reach::Reach,
+    world::{Seat, World},
+};
 use crate::{
     cli::{
         Failure,
@@ -42,11 +48,16 @@ const STOP: Duration = Duration::from_secs(15);
 /// Bytes at the end of a server's log that are looked at for its last words.
 const LAST_WORDS_BYTES: u64 = 4_096;
 
+/// The processes that run, by their servers.
+pub(in crate::cli) type Pids = Arc<Mutex<BTreeMap<usize, u32>>>;
+
 /// A server process that is there, or was.
 #[derive(Debug)]
 struct Server {
     seat: Seat,
     ports: Ports,
+    /// What it is told besides its configuration.
+    flags: Vec<OsString>,
     /// Nothing once its end was seen.
     process: Option<Child>,
     /// Its end tells the server to stop. Kept here, because waiting for a child drops its own.
@@ -55,14 +66,15 @@ struct Server {
 }
 
 impl Server {
-    fn start(seat: Seat, ports: Ports) -> Result<Self, Failure> {
-        let mut server = Self { seat, ports, process: None, stdin: None, pid: 0 };
+    fn start(seat: Seat, ports: Ports, reach: &Reach) -> Result<Self, Failure> {
+        let flags = reach.flags(&ports);
+        let mut server = Self { seat, ports, flags, process: None, stdin: None, pid: 0 };
         server.spawn()?;
         Ok(server)
     }
 
     fn spawn(&mut self) -> Result<(), Failure> {
-        let mut process = spawn(&self.seat)?;
+        let mut process = spawn(&self.seat, &self.flags)?;
         self.stdin = process.stdin.take();
         self.pid = process.id().unwrap_or_default();
         self.process = Some(process);
@@ -84,21 +96,49 @@ pub(in crate::cli) struct Death {
 #[derive(Debug)]
 pub(in crate::cli) struct Cluster {
     servers: Vec<Server>,
+    pids: Pids,
 }
 
 impl Cluster {
-    /// Chooses ports, writes the configuration files, and starts a process for each server.
+    /// Chooses ports of loopback, writes the configuration files, and starts a process for each
+    /// server.
     ///
     /// # Errors
     /// When a port is in use, or a process cannot be started; then none is left running.
     pub(in crate::cli) fn start(world: &World, http_port: u16) -> Result<Self, Failure> {
-        let ports = ports::choose(world.servers().len(), http_port)?;
-        world.configure(&ports)?;
-        let mut servers = Vec::new();
+        Self::start_at(world, http_port, &Reach::LOOPBACK)
+    }
+
+    /// As [`Cluster::start`], for whoever may come.
+    pub(in crate::cli) fn start_at(
+        world: &World,
+        http_port: u16,
+        reach: &Reach,
+    ) -> Result<Self, Failure> {
+        let count = world.servers().len();
+        let ports = ports::choose_on(reach.listen(), reach.own(), count, http_port)?;
+        world.configure(&ports, reach)?;
+        let mut cluster = Self { servers: Vec::new(), pids: Pids::default() };
         for (seat, ports) in world.servers().iter().cloned().zip(ports) {
-            servers.push(Server::start(seat, ports)?);
+            cluster.servers.push(Server::start(seat, ports, reach)?);
+            cluster.note(cluster.servers.len() - 1);
         }
-        Ok(Self { servers })
+        Ok(cluster)
+    }
+
+    /// The processes that run, as long as this lives.
+    pub(in crate::cli) fn pids(&self) -> Pids {
+        self.pids.clone()
+    }
+
+    /// Notes whether a server's process runs.
+    fn note(&self, index: usize) {
+        let Server { process, pid, .. } = &self.servers[index];
+        let mut pids = self.pids.lock().unwrap_or_else(PoisonError::into_inner);
+        match process {
+            Some(_) => pids.insert(index, *pid),
+            None => pids.remove(&index),
+        };
     }
 
     pub(in crate::cli) fn ports(&self, index: usize) -> &Ports {
@@ -164,9 +204,11 @@ impl Cluster {
         let ((index, status), ..) = select_all(waiting).await;
         let server = &mut self.servers[index];
         server.process = None;
+        let pid = server.pid;
+        self.note(index);
         let code = status.as_ref().ok().and_then(std::process::ExitStatus::code);
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        Death { index, pid: server.pid, status, code }
+        Death { index, pid, status, code }
     }
 
     fn epitaph(&self, death: &Death) -> Failure {
@@ -202,6 +244,7 @@ impl Cluster {
         let Some(mut process) = server.process.take() else {
             return Err(Failure::failed(format!("server {index} is not running")));
         };
+        self.note(index);
         let killed = process.kill().await;
         killed.map_err(|error| Failure::failed(format!("cannot kill server {index}: {error}")))
     }
@@ -211,7 +254,9 @@ impl Cluster {
     /// # Errors
     /// When the process cannot be started.
     pub(in crate::cli) fn restart(&mut self, index: usize) -> Result<(), Failure> {
-        self.servers[index].spawn()
+        self.servers[index].spawn()?;
+        self.note(index);
+        Ok(())
     }
 
     /// Tells all servers to stop, by the end of their standard input, and waits for them.
@@ -242,7 +287,7 @@ impl Cluster {
     }
 }
 
-fn spawn(seat: &Seat) -> Result<Child, Failure> {
+fn spawn(seat: &Seat, flags: &[OsString]) -> Result<Child, Failure> {
     let failed = |what: &str, error: std::io::Error| {
         Failure::failed(format!(
             "cannot start a server in {}: {what}: {error}",
@@ -266,6 +311,7 @@ fn spawn(seat: &Seat) -> Result<Child, Failure> {
     command
         .args(["node", "run", "--until-stdin-ends", "--config"])
         .arg(seat.config())
+        .args(flags)
         .stdin(Stdio::piped())
         .stdout(log)
         .stderr(errors)

@@ -5,16 +5,16 @@ use std::{
     ffi::OsString,
     fs::{self, File, TryLockError},
     io,
-    net::Ipv4Addr,
     path::{Path, PathBuf},
 };
 
 use libp2p::PeerId;
 use metatopia_scenarios::plaza;
-use metatopia_sim::Genesis;
+use metatopia_sim::{FirstLogin, Genesis};
 use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
+use super::reach::Reach;
 use crate::{
     cli::{Failure, ports::Ports},
     config::{Limits, Peer, Written},
@@ -75,6 +75,7 @@ impl Seat {
 pub(in crate::cli) struct World {
     path: PathBuf,
     sim: SimId,
+    first_login: FirstLogin,
     servers: Vec<Seat>,
     /// Held as long as this lives, so that no two processes start servers here.
     _lock: File,
@@ -99,15 +100,11 @@ impl<F> Make for F where
 }
 
 impl World {
-    /// Opens the world at `path`, or makes one of `count` servers if there is nothing yet.
+    /// Opens the world at `path`, or makes one of `count` servers if there is nothing yet, with a
+    /// genesis that is changed before it is kept.
     ///
     /// # Errors
     /// When there is something else, when it is in use, or when the disk fails; names the path.
-    pub(in crate::cli) fn open_or_create(path: &Path, count: usize) -> Result<Self, Failure> {
-        Self::open_or_create_with(path, count, |_| {})
-    }
-
-    /// As [`World::open_or_create`], with a genesis that is changed before it is kept.
     pub(in crate::cli) fn open_or_create_with(
         path: &Path,
         count: usize,
@@ -143,7 +140,8 @@ impl World {
             let message = format!("the files in {} are of different worlds", path.display());
             return Err(Failure::unverified(message).hint("put back what was exchanged"));
         }
-        Ok(Self { path: path.to_owned(), sim, servers, _lock: lock })
+        let first_login = genesis.parameters.first_login;
+        Ok(Self { path: path.to_owned(), sim, first_login, servers, _lock: lock })
     }
 
     /// Makes a world of `count` servers with new keys, and a new key for an admin, where nothing is
@@ -171,6 +169,11 @@ impl World {
         self.sim
     }
 
+    /// Whom a first login lets in.
+    pub(in crate::cli) const fn first_login(&self) -> FirstLogin {
+        self.first_login
+    }
+
     pub(in crate::cli) fn servers(&self) -> &[Seat] {
         &self.servers
     }
@@ -187,7 +190,8 @@ impl World {
     }
 
     /// Writes the configuration files for these ports. What somebody has set in them stays.
-    pub(in crate::cli) fn configure(&self, ports: &[Ports]) -> Result<(), Failure> {
+    pub(in crate::cli) fn configure(&self, ports: &[Ports], reach: &Reach) -> Result<(), Failure> {
+        let alone = reach.is_loopback();
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
             let peer = |(_, (seat, ports)): (usize, (&Seat, &Ports))| Peer {
@@ -199,12 +203,13 @@ impl World {
                 data_dir: Path::new("."),
                 genesis: Path::new(GENESIS),
                 http_listen: own.http_address(),
-                client_listen: (Ipv4Addr::LOCALHOST, 0).into(),
+                client_listen: own.client_address(),
                 // On one machine everybody comes from one address.
-                clients_per_ip_max: Some(GatewayLimits::default().clients_max),
+                clients_per_ip_max: alone.then_some(GatewayLimits::default().clients_max),
                 p2p_listen: own.p2p_address(),
                 peers: others.map(peer).collect(),
-                limits: Some(Limits { trusted_sources: Some(Networks::loopback()) }),
+                // Whoever comes from elsewhere is rationed by source.
+                limits: alone.then(|| Limits { trusted_sources: Some(Networks::loopback()) }),
             };
             config.write(&seat.config(), "up")?;
         }

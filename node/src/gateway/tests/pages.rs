@@ -57,6 +57,7 @@ impl Site {
             sockets: handle.sockets(),
             metrics: metrics.clone(),
             source: Arc::new(http::SourceOffer::new(None)),
+            invites: Default::default(),
         };
         let http = http::start(bound, allowed, site);
         let node = Node { handle, events, metrics, certificates };

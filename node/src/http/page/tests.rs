@@ -43,12 +43,14 @@ async fn the_page_is_never_kept_and_may_load_nothing_from_elsewhere() {
 #[tokio::test]
 async fn the_page_is_told_where_its_assets_are_and_which_sim_this_is() {
     let node = run("", 1).await;
+    node.allowed.set_servers(["http://192.0.2.7:8080".parse().unwrap()]);
     let (_, html) = get(&node, "/", &[]).await;
     let (_, rest) = html.split_once("id=\"config\">").unwrap();
     let config: serde_json::Value =
         serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(config["assets"], prefix(&node).await);
     assert_eq!(config["sim"], "02".repeat(32));
+    assert_eq!(config["servers"], serde_json::json!(["http://192.0.2.7:8080"]));
     assert_eq!(config["version"], env!("CARGO_PKG_VERSION"));
     assert!(config["wasm"].is_null() || config["wasm"].as_str().unwrap().ends_with(".wasm"));
 }

@@ -1,0 +1,93 @@
+//! Short invites: kept with servers by who makes them, and fetched by who has them.
+
+use std::path::{Path, PathBuf};
+
+use metatopia_protocol::{Answer, Question, SignedInvite};
+use metatopia_types::Millis;
+use serde::Deserialize;
+
+use crate::{
+    cli::{Exit, Failure, session::ANSWER},
+    client_driver::{Driver, Entrance, NodeUrl, http, random},
+    joining::{Deposits, SHORT_CHARS_MAX, ShortInvite, ShortInviteError},
+};
+
+/// Keeps an invite in the directory of every server here, and gives the short one.
+///
+/// # Errors
+/// When the disk fails, or the server's address is too long.
+pub(super) fn keep(
+    invite: &SignedInvite,
+    dir: &Path,
+    server: NodeUrl,
+    now: Millis,
+) -> Result<ShortInvite, Failure> {
+    let secret = random();
+    let mut hash = None;
+    for place in places(dir) {
+        let kept = Deposits::at(&place).keep(invite, &secret, now);
+        hash = Some(kept.map_err(|error| {
+            Failure::failed(format!("the invite is not kept in {}: {error}", place.display()))
+        })?);
+    }
+    let hash = hash.ok_or_else(|| {
+        Failure::new(Exit::NotFound, format!("there is no server in {}", dir.display()))
+    })?;
+    let short = ShortInvite { server, hash, secret };
+    let length = short.to_string().len();
+    if length <= SHORT_CHARS_MAX {
+        return Ok(short);
+    }
+    let message =
+        format!("an invite of {length} characters is above the limit of {SHORT_CHARS_MAX}");
+    Err(Failure::usage(message).hint("name a server by a shorter address, by --node"))
+}
+
+/// The directories of servers: those of a world of `up`, or the one.
+fn places(dir: &Path) -> Vec<PathBuf> {
+    let server = |index: usize| dir.join(format!("server-{index}"));
+    let all: Vec<PathBuf> = (0..).map(server).take_while(|path| path.is_dir()).collect();
+    if all.is_empty() { vec![dir.to_owned()] } else { all }
+}
+
+/// How others call this server, as it says itself; nothing if it says nothing.
+pub(super) async fn called(driver: &mut Driver, url: &NodeUrl) -> Option<NodeUrl> {
+    let own = Entrance::ask(url, None).await.ok()?.server;
+    let Ok(Answer::Servers(words)) = driver.ask(Question::Servers, ANSWER).await else {
+        return None;
+    };
+    words.iter().find(|word| word.entrance.server == own)?.entrance.http.parse().ok()
+}
+
+#[derive(Deserialize)]
+struct Covered {
+    invite: Vec<u8>,
+}
+
+/// Fetches the whole invite.
+///
+/// # Errors
+/// When the server is not reached, does not have it, or gives another one.
+pub(super) async fn fetch(short: &ShortInvite) -> Result<SignedInvite, Failure> {
+    let found = http::get(short.server.join(&format!("/api/invites/{}", short.hash))).await;
+    let Covered { invite } = found.map_err(|error| match error {
+        http::HttpError::Status { code: 404, .. } => Failure::refused(format!(
+            "{} has no such invite: it has expired, or never was",
+            short.server
+        ))
+        .hint("ask for a new one"),
+        error => Failure::timed_out(format!("{} {error}", short.server))
+            .hint("is it running, and reached from here?"),
+    })?;
+    Ok(short.uncover(invite)?)
+}
+
+impl From<ShortInviteError> for Failure {
+    fn from(error: ShortInviteError) -> Self {
+        match error {
+            ShortInviteError::Other => Self::new(Exit::Unverified, error.to_string())
+                .hint("ask for it again, and copy all of it"),
+            _ => Self::usage(error.to_string()).hint("copy all of it, and nothing behind it"),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Invites, for those who have a short one.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+    response::{IntoResponse as _, Response},
+};
+use metatopia_types::Digest;
+use serde_json::json;
+
+use super::{Failure, Node};
+use crate::clock::Clock;
+
+/// The covered invite of a hash: whoever asks needs the secret to read it.
+pub(super) async fn invite(
+    State(node): State<Node>,
+    Path(hash): Path<String>,
+) -> Result<Response, Failure> {
+    let none = || Failure::not_found("there is no such invite here, or not any more");
+    let hash: Digest = hash.parse().map_err(|_| none())?;
+    let now = Clock::default().now().wall;
+    // A small file; who asks for one that is not there costs a look at a folder.
+    let found = tokio::task::spawn_blocking(move || node.invites.find(&hash, now)).await;
+    let covered = found.ok().flatten().ok_or_else(none)?;
+    Ok(Json(json!({ "invite": covered })).into_response())
+}

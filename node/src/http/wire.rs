@@ -1,0 +1,184 @@
+//! The bytes of a connection: as they come, or under TLS where the server has a certificate.
+//!
+//! There a first byte says which it is. What comes without TLS is answered too: programs of this
+//! machine, such as `metatopia up`, ask a few things by plain HTTP, and whoever else does is sent to
+//! `https` ([`guard`](super::guard)). The handshake is done where the connection is read, so that
+//! nobody who is slow at it keeps others from being accepted.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+use tokio_rustls::{Accept, TlsAcceptor, server::TlsStream};
+
+/// Bytes that the system has taken from us, on one connection.
+pub(crate) type Written = Arc<AtomicU64>;
+
+/// The type of a record that a handshake begins with (RFC 8446, 5.1). No method of HTTP does.
+const HANDSHAKE: u8 = 0x16;
+
+/// A connection that counts what the system took.
+#[derive(Debug)]
+pub(super) struct Counted {
+    stream: TcpStream,
+    written: Written,
+}
+
+/// A connection, in its states.
+pub(super) enum Wire {
+    /// As it comes.
+    Open(Counted),
+    /// Nothing was read yet; gone while it becomes something else.
+    Fresh(Option<Counted>, TlsAcceptor),
+    Shaking(Box<Accept<Counted>>),
+    Secret(Box<TlsStream<Counted>>),
+    /// The handshake failed.
+    Broken,
+}
+
+/// A [`Wire`], and whether it came as it should not.
+pub(super) struct Connection {
+    wire: Wire,
+    plain: Arc<AtomicBool>,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream, written: Written, tls: Option<&TlsAcceptor>) -> Self {
+        let counted = Counted { stream, written };
+        let wire = match tls {
+            None => Wire::Open(counted),
+            Some(tls) => Wire::Fresh(Some(counted), tls.clone()),
+        };
+        Self { wire, plain: Arc::default() }
+    }
+
+    /// Turns true when it shows that the connection came without TLS to a server that has a
+    /// certificate; before the first request is read.
+    pub(super) fn plain(&self) -> Arc<AtomicBool> {
+        self.plain.clone()
+    }
+
+    /// Waits until it is known what goes over this connection.
+    fn settle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            self.wire = match &mut self.wire {
+                Wire::Open(_) | Wire::Secret(_) => return Poll::Ready(Ok(())),
+                Wire::Broken => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+                Wire::Fresh(stream, tls) => {
+                    let counted = stream.as_ref().expect("it is taken in this arm only");
+                    let mut first = [0];
+                    let mut buffer = ReadBuf::new(&mut first);
+                    ready!(counted.stream.poll_peek(cx, &mut buffer))?;
+                    let is_handshake = buffer.filled() == [HANDSHAKE];
+                    let counted = stream.take().expect("it was there a moment ago");
+                    if is_handshake {
+                        Wire::Shaking(Box::new(tls.accept(counted)))
+                    } else {
+                        self.plain.store(true, Ordering::Relaxed);
+                        Wire::Open(counted)
+                    }
+                }
+                Wire::Shaking(accept) => match ready!(Pin::new(accept).poll(cx)) {
+                    Ok(stream) => Wire::Secret(Box::new(stream)),
+                    Err(error) => {
+                        tracing::debug!(%error, "no TLS session");
+                        Wire::Broken
+                    }
+                },
+            };
+        }
+    }
+}
+
+/// What is read and written once the connection is settled.
+macro_rules! settled {
+    ($self:ident, $cx:ident, $stream:ident => $call:expr) => {{
+        let this = $self.get_mut();
+        ready!(this.settle($cx))?;
+        match &mut this.wire {
+            Wire::Open($stream) => $call,
+            Wire::Secret(secret) => {
+                let $stream = &mut **secret;
+                $call
+            }
+            Wire::Fresh(..) | Wire::Shaking(_) | Wire::Broken => unreachable!("it is settled"),
+        }
+    }};
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        settled!(self, cx, stream => Pin::new(stream).poll_read(cx, buffer))
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        settled!(self, cx, stream => Pin::new(stream).poll_write(cx, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        settled!(self, cx, stream => Pin::new(stream).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        match &mut this.wire {
+            Wire::Open(stream) => Pin::new(stream).poll_shutdown(cx),
+            Wire::Secret(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
+            // There is nobody to tell yet, or any more.
+            Wire::Fresh(..) | Wire::Shaking(_) | Wire::Broken => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let done = Pin::new(&mut this.stream).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(bytes)) = done {
+            this.written.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        done
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
