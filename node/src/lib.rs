@@ -5,8 +5,8 @@
 //! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
 //! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
 //! [`joining`] makes a follower out of an invite, [`founding`] a world out of a genesis; [`documents`]
-//! are files that operators hand to each other; [`engine`] tells worlds of other programs. [`cli`] is the command line. What is decided, and
-//! what a world is, is not known here.
+//! are files that operators hand to each other; [`engine`] tells worlds of other programs. [`cli`] is
+//! the command line. What is decided, and what a world is, is not known here.
 //!
 //! ```
 //! use metatopia::{clock::Clock, metrics::Metrics};

@@ -193,7 +193,24 @@ impl Survey {
         }
         let mut elsewhere = asking.join_all().await;
         elsewhere.sort_by(|a, b| a.key.cmp(&b.key));
+        self.believe_sessions(&mut elsewhere);
         elsewhere
+    }
+
+    /// A server that was just promoted has told nobody where it is reached. It counts as live while the
+    /// furthest of ours has a session more than its known neighbours take. That may be a follower's;
+    /// then one too many is counted.
+    fn believe_sessions(&self, elsewhere: &mut [Elsewhere]) {
+        let Some(Ok(status)) = self.newest().map(|newest| &newest.status) else {
+            return;
+        };
+        let neighbours = self.servers.iter().filter(|seen| seen.is_live()).count() - 1;
+        let known = neighbours + elsewhere.iter().filter(|other| other.is_live).count();
+        let sessions = usize::try_from(status.peers).unwrap_or(usize::MAX);
+        let unnamed = elsewhere.iter_mut().filter(|other| other.url.is_none());
+        for other in unnamed.take(sessions.saturating_sub(known)) {
+            other.is_live = true;
+        }
     }
 
     /// The server that is furthest, of those that answer.
@@ -292,6 +309,24 @@ pub(super) mod tests {
         assert_eq!(counted(&survey("aBcd", "abcd", "")), (4, 3, 3));
         assert_eq!(counted(&survey("aBcd", "abcde", "e")), (5, 4, 4));
         assert_eq!(counted(&survey("aBcd", "abcde", "E")), (5, 3, 4));
+    }
+
+    #[test]
+    fn who_has_not_told_its_address_counts_while_there_is_a_session_with_it() {
+        let unnamed = |peers: u64| {
+            let mut survey = survey("aBcd", "abcde", "E");
+            survey.elsewhere[0].url = None;
+            for seen in &mut survey.servers {
+                if let Ok(status) = &mut seen.status {
+                    status.peers = peers;
+                }
+            }
+            let mut elsewhere = survey.elsewhere.clone();
+            survey.believe_sessions(&mut elsewhere);
+            counted(&Survey { elsewhere, ..survey })
+        };
+        assert_eq!(unnamed(2), (5, 3, 4));
+        assert_eq!(unnamed(3), (5, 4, 4));
     }
 
     #[test]

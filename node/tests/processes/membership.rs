@@ -274,6 +274,11 @@ fn a_standby_in_reserve_takes_the_place_of_a_server_that_is_gone() {
     // With the newcomer there is room for one more to go, though `up` has only half of its own.
     plaza.kill(2);
     plaza.reach(0, plaza.height(0) + 10);
+    let table = run(&["status", "--json", "--data-dir", &plaza.dir.display().to_string()]);
+    let table: Value = serde_json::from_slice(&table.stdout).expect("an object");
+    let counts = ["voters", "live", "needed"].map(|key| table[key].as_u64());
+    assert_eq!(counts, [Some(4), Some(3), Some(3)], "{table}");
+    assert_eq!(table["elsewhere"][0]["key"], reserve.key.as_str(), "{table}");
     reserve.stop();
     plaza.stop();
 }

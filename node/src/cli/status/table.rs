@@ -187,7 +187,8 @@ impl fmt::Display for Table {
         }));
         rows.extend(self.elsewhere.iter().map(|other| {
             let state = match (other.live, &other.http) {
-                (true, _) => "live",
+                (true, Some(_)) => "live",
+                (true, None) => "connected",
                 (false, Some(_)) => "DEAD",
                 (false, None) => "unknown",
             };

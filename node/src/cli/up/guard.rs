@@ -172,7 +172,7 @@ impl<'a> Guard<'a> {
             Next::Restart(after) => Care::Due(Instant::now() + after),
             Next::WouldEndAgain | Next::NotWanted => Care::Left,
         };
-        let Quorum { voters, live, needed } = self.quorum().await;
+        let (Quorum { voters, live, needed }, unreached) = self.quorum().await;
         let died = Died {
             died: index,
             pid: death.pid,
@@ -189,7 +189,8 @@ impl<'a> Guard<'a> {
         };
         self.tell(&died)?;
         let is_tried = self.care.iter().any(|care| matches!(care, Care::Due(_) | Care::Foreign(_)));
-        if live >= needed || is_tried {
+        // Who votes elsewhere and is not reached from here may live all the same.
+        if live + unreached >= needed || is_tried {
             return Ok(());
         }
         let message = format!("{live} servers live where {needed} are needed: no quorum");
@@ -241,10 +242,13 @@ impl<'a> Guard<'a> {
         Ok(())
     }
 
-    /// How many are live: our own processes, and who answers.
-    async fn quorum(&self) -> Quorum {
+    /// How many are live: our own processes, and who answers. And how many vote elsewhere of whom
+    /// nothing was heard.
+    async fn quorum(&self) -> (Quorum, usize) {
         let survey = Survey::take(&self.places).await;
-        survey.quorum(|index| self.cluster.is_running(index) || survey.servers[index].is_live())
+        let is_live = |index| self.cluster.is_running(index) || survey.servers[index].is_live();
+        let unreached = survey.elsewhere.iter().filter(|other| !other.is_live).count();
+        (survey.quorum(is_live), unreached)
     }
 
     fn tell<T: Serialize + fmt::Display>(&self, what: &T) -> Result<(), Failure> {
