@@ -17,6 +17,7 @@ use self::{
     world::{SERVERS, World},
 };
 use super::{arguments, console::Console, exit::Exit, failure::Failure, status::Status};
+use crate::http::module_warning;
 
 /// The port of the first server.
 const HTTP_PORT: u16 = 8080;
@@ -118,6 +119,9 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     world.check_count(servers)?;
     let count = world.servers().len();
     console.note(&format!("starting {count} servers in {}", world.path().display()));
+    if let Some(warning) = module_warning() {
+        console.warn(&format!("warning: {warning}"));
+    }
     let mut cluster = Cluster::start(&world, args.http_port)?;
     let outcome = tokio::select! {
         outcome = live(&mut cluster, &world, args.exit_after, console) => outcome,

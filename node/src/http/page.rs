@@ -28,8 +28,10 @@ use serde::Serialize;
 use super::{Failure, Node};
 
 mod lean;
+mod module;
 mod tree;
 
+pub(crate) use module::module_warning;
 use tree::{Asset, Tree};
 
 /// What the page, and workers of it, may load and whom they may talk to.
@@ -61,6 +63,8 @@ fn tree() -> Arc<Tree> {
 struct Config<'a> {
     assets: &'a str,
     wasm: Option<String>,
+    /// The module was made of other sources than this program.
+    stale: bool,
     sim: String,
     version: &'a str,
 }
@@ -78,6 +82,7 @@ pub(super) async fn page(State(node): State<Node>) -> Result<Response, Failure> 
     let config = Config {
         assets: &assets,
         wasm: tree.module_address(),
+        stale: module::is_stale(),
         sim: node.session.sim.to_string(),
         version: env!("CARGO_PKG_VERSION"),
     };
