@@ -8,30 +8,30 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
-    time::SystemTime,
 };
+
+use metatopia_module::{FRESH, KEPT, WASM, choose, parts};
 
 /// Names the module that is built in; `none` for none.
 const MODULE_VARIABLE: &str = "MODULE_OF_METATOPIA";
 
-/// The folder where `.ci/module` leaves the module, below the workspace.
-const MODULE_FOLDER: &str = "target/module";
-
 /// Where browsers run.
 const MODULE_TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the module is made of.
-const MODULE_SOURCES: [&str; 6] =
-    ["client/protocol/src", "client/src", "client/wasm/src", "sim", "physics/src", "scripting/src"];
+/// What can be done about one that does not fit.
+const REMEDY: &str = "`.ci/module fresh` makes one that fits: see CONTRIBUTING.md";
 
 /// What the program is made of; when none of it changed, neither did the answer.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 12] = [
+    ".ci/module",
+    ".ci/wasm-toolchain",
     "Cargo.toml",
     "Cargo.lock",
     "client",
     "consensus",
     "node",
     "physics",
+    "rust-toolchain.toml",
     "scenarios",
     "scripting",
     "sim",
@@ -50,7 +50,7 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     name_and_pack_source(&root);
-    build_in(module(&root).as_deref());
+    build_in(&module(&root));
 }
 
 /// Tells the program which source it is of, and packs that source for it.
@@ -64,45 +64,53 @@ fn name_and_pack_source(root: &Path) {
     archive::pack(root, &Path::new(&out).join("source.tar.gz"), &commit, &SOURCES);
 }
 
-/// The module, if there is one: the one that is named, else the one that `.ci/module` made of these
-/// sources, else, in release builds, one that is made here where the compiler can. That never fails
-/// this build: a page without the module says that it checks nothing.
-fn module(root: &Path) -> Option<PathBuf> {
+/// The module that is built in.
+struct Module {
+    /// Without one, the page checks nothing.
+    file: Option<PathBuf>,
+    /// What everybody is to be told about it: how it is.
+    fault: Option<String>,
+}
+
+/// The module: the one that is named, else one that was made of these sources, from the tree or from
+/// `.ci/module`, else, in release builds, one that is made here where the compiler can; else the one
+/// of the tree, or none, with a warning.
+fn module(root: &Path) -> Module {
     println!("cargo::rerun-if-env-changed={MODULE_VARIABLE}");
     if let Some(path) = env::var_os(MODULE_VARIABLE) {
         if path == "none" {
-            return None;
+            let fault = format!("not there: {MODULE_VARIABLE} was `none` in the build");
+            return Module { file: None, fault: Some(fault) };
         }
-        let named = PathBuf::from(path).canonicalize().ok()?;
-        println!("cargo::rerun-if-changed={}", named.display());
-        return Some(named);
+        let named = PathBuf::from(&path).canonicalize();
+        let file = named.unwrap_or_else(|error| panic!("{MODULE_VARIABLE} is {path:?}: {error}"));
+        println!("cargo::rerun-if-changed={}", file.display());
+        return Module { file: Some(file), fault: None };
     }
     // The folder is watched, for a file that is not there would be asked for at each build.
-    let folder = root.join(MODULE_FOLDER);
-    fs::create_dir_all(&folder).ok()?;
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let folder = folder.canonicalize().ok()?;
-    let kept = folder.join("metatopia.wasm").canonicalize().ok();
-    let sources = MODULE_SOURCES.iter().filter_map(|source| newest(&root.join(source)));
-    let is_new = |path: &PathBuf| newest(path) >= sources.clone().max();
-    if kept.as_ref().is_some_and(is_new) {
-        return kept;
+    let fresh = root.join(FRESH);
+    if fs::create_dir_all(&fresh).is_ok() {
+        println!("cargo::rerun-if-changed={}", fresh.display());
     }
-    let made = match env::var("PROFILE").as_deref() {
-        Ok("release") => make_module(root, &folder.with_file_name("module-build")),
-        _ => None,
+    let folders = [root.join(KEPT), fresh];
+    let choice = parts(root).map_err(|unclear| unclear.to_string());
+    let choice = choice.and_then(|parts| {
+        let choice = choose(&folders, &parts).map_err(|error| error.to_string())?;
+        choice.map_err(|fit| fit.to_string())
+    });
+    let why = match choice {
+        Ok(file) => return Module { file: Some(file), fault: None },
+        Err(why) => why,
     };
-    if made.is_none() && kept.is_some() {
-        println!("cargo::warning=the WebAssembly module is older than its sources: see .ci/module");
+    if env::var("PROFILE").as_deref() == Ok("release") {
+        let made = make_module(root, &root.join(FRESH).with_file_name("module-build"));
+        if made.is_some() {
+            return Module { file: made, fault: None };
+        }
     }
-    made.or(kept)
-}
-
-/// When anything in a folder changed last.
-fn newest(path: &Path) -> Option<SystemTime> {
-    let own = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-    let inside = fs::read_dir(path).into_iter().flatten().flatten();
-    inside.map(|entry| newest(&entry.path())).fold(own, Ord::max)
+    println!("cargo::warning=the page's WebAssembly module is {why}; {REMEDY}");
+    let kept = folders[0].join(WASM);
+    Module { file: kept.exists().then_some(kept), fault: Some(why) }
 }
 
 /// Makes the module with a cargo of its own, in a target folder of its own, because this build holds
@@ -135,14 +143,17 @@ fn make_module(root: &Path, target: &Path) -> Option<PathBuf> {
 }
 
 /// Writes the piece of source that holds the module.
-fn build_in(module: Option<&Path>) {
-    let value = match module {
-        Some(path) => format!("Some(include_bytes!({path:?}))"),
+fn build_in(module: &Module) {
+    let bytes = match module.file.as_ref().map(|file| file.canonicalize()) {
+        Some(file) => format!("Some(include_bytes!({:?}))", file.expect("it was there just now")),
         None => "None".to_owned(),
     };
     let source = format!(
         "/// The WebAssembly module, if this build brings one.\n\
-        const MODULE: Option<&[u8]> = {value};\n"
+        const MODULE: Option<&[u8]> = {bytes};\n\
+        /// How it is, if that is not as it should be.\n\
+        const MODULE_FAULT: Option<&str> = {:?};\n",
+        module.fault
     );
     let out = env::var("OUT_DIR").expect("cargo sets it");
     fs::write(Path::new(&out).join("module.rs"), source).expect("cargo made the folder");

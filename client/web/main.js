@@ -80,13 +80,15 @@ export class Page {
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
     const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
     const sim = /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null;
+    /** The module was made of other sources than the server that brings it. */
+    this.stale = config.stale === true || query.get('wasm') === 'stale';
     // The world is there to be looked at before anybody enters it.
     const at = placeOf(query.get('at')) ?? { x: 0, y: 0 };
     this.client = new Client({
       origin: query.get('node') ?? location.origin, identity, at,
       prefer: /** @type {any} */ (query.get('carrier') ?? undefined),
-      // `off` shows the page as it is where there is no module. The module gets the key to sign
-      // with, so it is the page's own at any node.
+      // `off` shows the page as it is where there is no module, `stale` as it is where that was made
+      // of other sources. The module gets the key to sign with, so it is the page's own at any node.
       wasm: query.get('wasm') === 'off' ? null : config.wasm ?? null,
       sim,
       // Those of the page's own server, which may be another sim's than the one that is asked for.

@@ -79,6 +79,7 @@ pub(crate) use listener::Written;
 pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
 pub(crate) use origin::is_host;
 pub use origin::{Origin, Origins, ParseOriginError, Scheme};
+pub(crate) use page::module_warning;
 pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;

@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sim", &["math", "types", "physics", "scripting"]),
     ("client", &["math", "types", "protocol", "sim"]),
     ("wasm", &["math", "types", "physics", "sim", "protocol", "client"]),
+    ("module", &[]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),

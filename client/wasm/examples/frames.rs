@@ -2,7 +2,7 @@
 //! `client/wasm/tests/module.test.mjs`, which holds the module against it.
 //!
 //! ```text
-//! cargo run -p metatopia-wasm --example frames > target/module/frames.jsonl
+//! cargo run -p metatopia-wasm --example frames > target/words/frames.jsonl
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,7 @@
 //! takes for it; for `client/wasm/tests/measure.mjs`.
 //!
 //! ```text
-//! cargo run --release -p metatopia-wasm --example history -- target/module/history.bin 50
+//! cargo run --release -p metatopia-wasm --example history -- target/words/history.bin 50
 //! ```
 
 use std::{collections::BTreeMap, collections::BTreeSet, env, error::Error, fs, time::Instant};

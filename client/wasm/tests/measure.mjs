@@ -1,6 +1,6 @@
 // How fast the module is, in this engine:
-//   .ci/module
-//   cargo run --release -p metatopia-wasm --example history -- target/module/history.bin 50
+//   .ci/words
+//   cargo run --release -p metatopia-wasm --example history -- target/words/history.bin 50
 //   node client/wasm/tests/measure.mjs
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,8 @@ import { gzipSync } from "node:zlib";
 import { Module } from "../../web/prove/module.js";
 
 const TURN_MS = 50;
-const file = (name) => readFile(new URL(`../../../target/module/${name}`, import.meta.url));
+const root = new URL("../../../", import.meta.url);
+const file = (name) => readFile(new URL(`target/words/${name}`, root));
 const say = (what, found, bound) => console.log(`${what.padEnd(46)}${found.padEnd(22)}${bound}`);
 
 /** Processor time of this process, all its threads, in milliseconds. */
@@ -17,7 +18,7 @@ const spent = () => {
   return (user + system) / 1_000;
 };
 
-const wasm = await file("metatopia.wasm");
+const wasm = await readFile(new URL(process.env.MODULE ?? "client/module/metatopia.wasm", root));
 const packed = gzipSync(wasm, { level: 9 }).length;
 say("module", `${(wasm.length / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB gz`, "<= 1.5 MB gz");
 

@@ -8,6 +8,7 @@ import { Module, Refused } from "../../web/prove/module.js";
 
 const root = new URL("../../../", import.meta.url);
 const file = (path) => readFile(new URL(path, root));
+const wasm = () => file(process.env.MODULE ?? "client/module/metatopia.wasm");
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 
@@ -17,13 +18,13 @@ let module;
 let lines;
 
 before(async () => {
-  module = await Module.of(await file("target/module/metatopia.wasm"));
-  const text = (await file("target/module/frames.jsonl")).toString();
+  module = await Module.of(await wasm());
+  const text = (await file("target/words/frames.jsonl")).toString();
   lines = text.trim().split("\n").map((line) => JSON.parse(line));
 });
 
 test("the module asks its surroundings for nothing", async () => {
-  const compiled = await WebAssembly.compile(await file("target/module/metatopia.wasm"));
+  const compiled = await WebAssembly.compile(await wasm());
   assert.deepEqual(WebAssembly.Module.imports(compiled), []);
 });
 

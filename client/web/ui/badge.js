@@ -30,8 +30,11 @@ export class Badge {
       reason: closed && level !== 'red' ? t('reason.connecting') : reason(proof),
     };
     this.element.dataset.level = level;
-    put(this.long, t(`badge.${level}`, values));
-    put(this.brief, t(`badge.${level}.short`, values));
+    const said = { long: t(`badge.${level}`, values), brief: t(`badge.${level}.short`, values) };
+    const stale = this.page.stale && level !== 'reduced';
+    this.element.toggleAttribute('data-stale', stale);
+    put(this.long, stale ? t('badge.stale', { said: said.long }) : said.long);
+    put(this.brief, stale ? t('badge.stale.short', { said: said.brief }) : said.brief);
     if (level === 'red') put(this.alarmText, [reason(proof), proof.detail].filter(Boolean).join(': '));
     if (level !== this.level) {
       this.level = level;

@@ -9,6 +9,7 @@ export function proofPanel(page) {
   const { client } = page;
   const state = el('p', { class: 'proof-state' });
   const detail = el('p', { class: 'proof-detail', hidden: true });
+  const how = el('p', { class: 'quiet proof-how' });
   const figures = {
     'proof.height': el('dd'), 'proof.turns': el('dd'), 'proof.rtt': el('dd'), 'proof.carrier': el('dd'), 'proof.bytes': el('dd'),
   };
@@ -17,7 +18,7 @@ export function proofPanel(page) {
   const strip = el('ol', { class: 'headers', 'aria-label': t('proof.headers') });
   const replica = replicaBox(page);
 
-  const body = el('div', { class: 'stack' }, state, detail, el('p', { class: 'quiet' }, t('proof.how')), list,
+  const body = el('div', { class: 'stack' }, state, detail, how, list,
     el('h3', null, t('proof.headers')), strip, replica.element);
   let newest = -1;
 
@@ -25,7 +26,12 @@ export function proofPanel(page) {
     const { proof, status } = client;
     state.dataset.level = page.badge.level;
     const values = { height: proof.of ?? 0, signed: proof.signed, members: proof.members, reason: status.phase === 'open' ? reason(proof) : t('reason.connecting') };
-    put(state, t(`badge.${page.badge.level || 'amber'}`, values));
+    const level = page.badge.level || 'amber';
+    const said = t(`badge.${level}`, values);
+    const stale = page.stale && level !== 'reduced';
+    state.toggleAttribute('data-stale', stale);
+    put(state, stale ? t('badge.stale', { said }) : said);
+    put(how, checking(proof.level, page.stale));
     detail.hidden = !proof.detail;
     put(detail, proof.detail ?? '');
     put(figures['proof.height'], String(status.height ?? 0));
@@ -41,6 +47,16 @@ export function proofPanel(page) {
     replica.update();
   }
   return { body, show: update, update };
+}
+
+/**
+ * What this tab does about the truth of what it shows: nothing that it does not do.
+ * @param {string} level of its proof @param {boolean} stale its module is of other sources
+ */
+export function checking(level, stale) {
+  if (level === 'reduced') return `${t('proof.how')} ${t('proof.how.nothing')}`;
+  const checks = `${t('proof.how')} ${t('proof.how.checks')}`;
+  return stale ? `${checks} ${t('proof.how.stale')}` : checks;
 }
 
 /** @param {any} header @param {number} members */

@@ -23,6 +23,7 @@ use self::{
     world::{SERVERS, World},
 };
 use super::{arguments, console::Console, failure::Failure};
+use crate::http::module_warning;
 
 /// The port of the first server.
 const HTTP_PORT: u16 = 8080;
@@ -145,6 +146,9 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         console.warn(&warning);
     }
     console.note(&format!("starting {count} servers in {}", world.path().display()));
+    if let Some(warning) = module_warning() {
+        console.warn(&format!("warning: {warning}"));
+    }
     let mut cluster = Cluster::start_at(&world, args.http_port, &reach)?;
     // Without a certificate it ends the program, as it does when its terminal is closed.
     let _hangups = match reach.has_certificate() {

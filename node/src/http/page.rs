@@ -29,8 +29,10 @@ use serde::Serialize;
 use super::{Allowed, Failure, Node};
 
 mod lean;
+mod module;
 mod tree;
 
+pub(crate) use module::module_warning;
 use tree::{Asset, Tree};
 
 /// What the page, and workers of it, may load and whom they may talk to.
@@ -62,6 +64,8 @@ fn tree() -> Arc<Tree> {
 struct Config<'a> {
     assets: &'a str,
     wasm: Option<String>,
+    /// The module was made of other sources than this program.
+    stale: bool,
     sim: String,
     /// Where the sim's servers are: the one that answers may be gone before it is asked.
     servers: Vec<String>,
@@ -84,6 +88,7 @@ pub(super) async fn page(
     let config = Config {
         assets: &assets,
         wasm: tree.module_address(),
+        stale: module::is_stale(),
         sim: node.session.sim.to_string(),
         servers: allowed.servers(),
         version: env!("CARGO_PKG_VERSION"),

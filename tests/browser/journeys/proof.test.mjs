@@ -116,6 +116,15 @@ journey('without its module the page says so and does everything else', async ({
   const bob = await open(plaza.address(1), { name: 'Bob' });
 
   await ada.badge('reduced');
+  const panel = await ada.panel('proof');
+  await panel.getByText(t('proof.how.nothing')).waitFor();
+  assert.equal(await panel.getByText(t('proof.how.checks')).count(), 0);
+  const colors = await ada.until('headers arrive', () => {
+    const dots = [...document.querySelectorAll('.headers li .dots .on')];
+    return dots.length > 0 && dots.map((dot) => getComputedStyle(dot).backgroundColor);
+  });
+  const good = await ada.read(() => getComputedStyle(document.querySelector('.headers small') ?? document.body).color);
+  assert.ok(!colors.includes(good), 'a signature that nobody checked has the colour of one that was');
   await ada.say('no proof, but here');
   await bob.hears('no proof, but here');
   const own = /** @type {number} */ (await ada.read((page) => page.client.me));
@@ -123,4 +132,15 @@ journey('without its module the page says so and does everything else', async ({
   await ada.page.keyboard.down('d');
   await bob.until('Ada walks', (page, [id, x]) => page.client.sight.at(id, performance.now())?.x > x + 0.5, [own, before.x]);
   await ada.page.keyboard.up('d');
+});
+
+journey('a module of other sources is told of wherever its word is', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0, { wasm: 'stale' }), { name: 'Ada' });
+
+  await ada.badge('green');
+  const badge = ada.page.getByRole('button', { name: /by a module of other sources/ });
+  await badge.waitFor();
+  const panel = await ada.panel('proof');
+  await panel.getByText(t('proof.how.stale')).waitFor();
+  await ada.picture('stale');
 });

@@ -53,6 +53,7 @@ async fn the_page_is_told_where_its_assets_are_and_which_sim_this_is() {
     assert_eq!(config["servers"], serde_json::json!(["http://192.0.2.7:8080"]));
     assert_eq!(config["version"], env!("CARGO_PKG_VERSION"));
     assert!(config["wasm"].is_null() || config["wasm"].as_str().unwrap().ends_with(".wasm"));
+    assert!(config["stale"] == false || config["wasm"].is_string(), "{config}");
 }
 
 #[tokio::test]

@@ -11,9 +11,7 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::RustEmbed;
 
-use super::lean::lean;
-
-include!(concat!(env!("OUT_DIR"), "/module.rs"));
+use super::{lean::lean, module};
 
 /// The name of the WebAssembly module in the tree.
 const MODULE_PATH: &str = "metatopia.wasm";
@@ -114,7 +112,7 @@ impl Tree {
                 assets.insert(path.into_owned(), Arc::new(asset));
             }
         }
-        assets.extend(module().map(|module| (MODULE_PATH.to_owned(), module)));
+        assets.extend(module_asset().map(|asset| (MODULE_PATH.to_owned(), asset)));
         let mut hasher = blake3::Hasher::new();
         for (path, asset) in &assets {
             // The tag has one length, and no path holds a line's end.
@@ -150,9 +148,9 @@ impl Tree {
 }
 
 /// The module, hashed and packed only once also where all else is read from the disk.
-fn module() -> Option<Arc<Asset>> {
+fn module_asset() -> Option<Arc<Asset>> {
     static ASSET: LazyLock<Option<Arc<Asset>>> = LazyLock::new(|| {
-        let asset = Asset::new(MODULE_PATH, Cow::Borrowed(MODULE?))?;
+        let asset = Asset::new(MODULE_PATH, Cow::Borrowed(module::bytes()?))?;
         Some(Arc::new(asset))
     });
     ASSET.clone()

@@ -1,0 +1,51 @@
+//! The WebAssembly module that this program brings for its page, and what is wrong with it.
+
+include!(concat!(env!("OUT_DIR"), "/module.rs"));
+
+/// The module's bytes.
+pub(super) const fn bytes() -> Option<&'static [u8]> {
+    MODULE
+}
+
+/// Is there one that was not made of the sources that this program was made of?
+pub(super) const fn is_stale() -> bool {
+    MODULE.is_some() && MODULE_FAULT.is_some()
+}
+
+/// What whoever starts servers is to know about the module; nothing when all is well.
+pub(crate) fn module_warning() -> Option<String> {
+    Some(warning(MODULE_FAULT?, MODULE.is_some()))
+}
+
+fn warning(fault: &str, is_there: bool) -> String {
+    let so = if is_there {
+        "what tabs check may be other rules than those of these servers"
+    } else {
+        "tabs check nothing of what they show, and have no replica mode"
+    };
+    format!("the page's WebAssembly module is {fault}: {so}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_says_how_the_module_is_and_what_follows() {
+        assert_eq!(
+            warning("made of other sources (sim)", true),
+            "the page's WebAssembly module is made of other sources (sim): what tabs check may be \
+            other rules than those of these servers"
+        );
+        assert_eq!(
+            warning("not there", false),
+            "the page's WebAssembly module is not there: tabs check nothing of what they show, and \
+            have no replica mode"
+        );
+    }
+
+    #[test]
+    fn whoever_starts_servers_is_warned_unless_the_module_fits() {
+        assert_eq!(module_warning().is_some(), is_stale() || bytes().is_none());
+    }
+}
