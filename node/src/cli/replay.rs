@@ -204,7 +204,8 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
                 return Err(failure);
             }
             let server = checked.server.map(|server| server.to_string());
-            let found = player.found(&path, checked.world.as_ref(), checked.wrong);
+            let wrong = checked.wrong.map(|fault| fault.to_string());
+            let found = player.found(&path, checked.world.as_ref(), wrong);
             Found { server, ..found }
         }
         Source::Capsule => {
