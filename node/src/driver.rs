@@ -292,12 +292,7 @@ impl Driver {
                 }
                 Effect::ToPeer { to, frame } => self.to_peers(memory, to, Bytes::from(frame)),
                 Effect::ToClient { client, delivery, frame } => {
-                    let delivery = match delivery {
-                        Delivery::Reliable => gateway::Delivery::Reliable,
-                        Delivery::Latest => gateway::Delivery::Latest,
-                    };
-                    // A client that is gone, or too slow, is told of by its own event.
-                    let _gone = self.gateway.send(id(client), delivery, Bytes::from(frame));
+                    self.to_client(id(client), delivery, Bytes::from(frame));
                 }
                 Effect::KnownClient { client, known } => self.gateway.set_known(id(client), known),
                 Effect::SlowClient { client } => self.gateway.slow(id(client)),
@@ -382,6 +377,20 @@ impl Driver {
         let what = difference.as_ref().map(ToString::to_string).unwrap_or_default();
         tracing::warn!(%height, %what, heals, votes, "the state was wrong from here on; healed");
         self.keep("report", move |capsules| capsules.keep_report(&report));
+    }
+
+    /// Sends a frame to a client. One that is gone, or too slow, is told of by its own event.
+    fn to_client(&self, client: gateway::ClientId, delivery: Delivery, frame: Bytes) {
+        let queue = match delivery {
+            Delivery::Reliable => gateway::Delivery::Reliable,
+            Delivery::Answer(_) => gateway::Delivery::IfRoom,
+            Delivery::Latest => gateway::Delivery::Latest,
+        };
+        let sent = self.gateway.send(client, queue, frame);
+        if let (Delivery::Answer(question), Ok(gateway::Sent::Dropped)) = (delivery, sent) {
+            let busy = Bytes::from(metatopia_replica::busy(question));
+            let _gone = self.gateway.send(client, gateway::Delivery::Reliable, busy);
+        }
     }
 
     fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {

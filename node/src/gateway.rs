@@ -256,6 +256,9 @@ pub enum GatewayEvent {
 pub enum Delivery {
     /// Every frame arrives, in order, or the session ends.
     Reliable,
+    /// As reliable as that, if there is room: where too much waits already, this one frame is dropped,
+    /// and the session goes on. Room for smaller ones is left.
+    IfRoom,
     /// Only the newest matters: it replaces one that was not written yet. Between reliable frames
     /// it may arrive in any place.
     Latest,

@@ -67,7 +67,7 @@ pub use rescue::{BEHIND_TURNS, FETCH_PAUSE, FetchNews, Fetching, Need, Replaceme
 pub use sessions::{
     ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX, ClientId,
     Delivery, Demand, FORGERY_ACTS, FRAMES_PER_TURN_MAX, RECEIPTS_AGAIN_BURST,
-    RECEIPTS_AGAIN_PER_TURN, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions,
+    RECEIPTS_AGAIN_PER_TURN, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions, busy,
 };
 pub use start::{
     LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, RecordsError, SNAPSHOT_BYTES_MAX, SnapshotError,

@@ -59,8 +59,17 @@ pub const ANSWER_BYTES_BURST: u64 = 8 * 1_024 * 1_024;
 pub enum Delivery {
     /// In order and complete, or the session ends.
     Reliable,
+    /// Reliable as well. But where too much waits for the client already, [`busy`] goes in place of an
+    /// answer to its question of this number, and the session goes on.
+    Answer(u32),
     /// Only the latest matters: a newer one replaces one that waits.
     Latest,
+}
+
+/// What a client gets whose answer finds no room, see [`Delivery::Answer`].
+#[must_use]
+pub fn busy(id: u32) -> Vec<u8> {
+    encode_server(&ServerMessage::Answer { id, answer: Box::new(Answer::Busy) })
 }
 
 /// What the sessions want done.
@@ -390,7 +399,7 @@ impl Sessions {
         if let Some(holder) = self.holder(client) {
             holder.answered = holder.answered.saturating_add(frame.len() as u64);
         }
-        self.forward(client, Delivery::Reliable, frame);
+        self.forward(client, Delivery::Answer(id), frame);
     }
 
     fn holder(&mut self, client: ClientId) -> Option<&mut Holder> {

@@ -2,6 +2,9 @@
 
 pub(super) mod replay;
 pub(super) mod server;
+mod verdict;
+mod voters;
+mod wrong;
 
 use std::{
     collections::BTreeMap,
@@ -13,10 +16,10 @@ use clap::{Args, Subcommand};
 use metatopia_scenarios::golden;
 use metatopia_sim::Serial;
 use metatopia_store::FileName;
-use metatopia_types::HeaderId;
+use metatopia_types::{HeaderId, Height};
 use serde::Serialize;
 
-use self::server::{Checked, verify};
+use self::{server::verify, verdict::Verdict};
 use super::{console::Console, exit::Exit, failure::Failure, up::world::GENESIS};
 
 #[derive(Debug, Subcommand)]
@@ -24,12 +27,16 @@ pub(super) enum LogCommand {
     /// Check logs from their beginning on: every record's hash, every signature, every root.
     #[command(after_help = "Examples:\n  \
         metatopia log verify ~/.local/state/metatopia/plaza            all servers of `up`\n  \
-        metatopia log verify server-0 --genesis plaza.genesis --json   one server\n\n\
-        Nothing is changed, and the servers may be running. Every turn is applied again; its root \
-        must be the one\nthat more than two thirds of the servers signed. Of a pruned log those since its oldest \
-        snapshot are\napplied, and the snapshot is proved from genesis on; the same behind turns \
-        that a server missed while it was\naway. Exit code 5, and the height, when anything is \
-        wrong; 6 when two logs are each in order and differ.")]
+        metatopia log verify server-0 --genesis plaza.genesis --json   one server\n  \
+        metatopia log verify server-0 --allow-gaps                     turns may be missing\n\n\
+        Nothing is changed, and the servers may be running. Every turn is held against its \
+        certificate and the turn\nbefore it, and applied again; its root must be the one that more \
+        than two thirds of the servers signed. Of a\npruned log those since its oldest snapshot are \
+        applied, and the snapshot is proved from genesis on; the same\nbehind turns that are missing. \
+        Missing turns are not proven, whatever the reason is: a server that was away\nlacks them \
+        until it has fetched them, but they may as well have been taken out. Exit code 5, and the \
+        height,\nwhen anything is wrong or not proven; 6 when two logs are each in order and differ. \
+        docs/verify.md says what\nis proved, and what is not.")]
     Verify(VerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
@@ -44,67 +51,9 @@ pub(super) struct VerifyArgs {
     /// The sim's genesis [default: the file `genesis` in each data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
-}
-
-/// What was found in one data directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Verdict {
-    dir: String,
-    server: Option<String>,
-    sim: Option<String>,
-    ok: bool,
-    /// The first height that was applied again: 1, or the one after the snapshot of a pruned log.
-    applied_from: u64,
-    /// The first height that the log holds, if earlier ones were removed.
-    oldest: Option<u64>,
-    /// Turns that the log leaves out, first and last: the server went on with a state that it fetched
-    /// from others.
-    missing: Vec<[u64; 2]>,
-    /// The last height that is in order; of something wrong, the first that is not.
-    height: u64,
-    root: Option<String>,
-    acts: u64,
-    records: u64,
-    /// Bytes of a record that a crash has torn, at the very end: no harm.
-    torn_bytes: u64,
-    /// How often the server found its own state wrong, and healed: no harm to the log.
-    heals: u64,
-    /// The turns after which it went on from a state that more than two thirds of the voting power
-    /// signed for in a recovery.
-    recoveries: Vec<u64>,
-    error: Option<String>,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dir, height, acts, records, .. } = self;
-        if let Some(error) = &self.error {
-            return write!(f, "{dir}: WRONG at height {height}: {error}");
-        }
-        write!(f, "{dir}: in order up to height {height}, {acts} acts, {records} records")?;
-        if let Some(root) = &self.root {
-            write!(f, ", root {root}")?;
-        }
-        if let Some(oldest) = self.oldest {
-            write!(f, "; pruned below height {oldest}, ask an archive for what was before")?;
-        }
-        for [first, last] in &self.missing {
-            write!(
-                f,
-                "; it was away for turns {first} to {last}, and fetched the state after them"
-            )?;
-        }
-        if self.heals > 0 {
-            write!(f, "; it healed {} times from a wrong state", self.heals)?;
-        }
-        for height in &self.recoveries {
-            write!(f, "; after turn {height} it was recovered, as operators signed")?;
-        }
-        if self.torn_bytes > 0 {
-            write!(f, ", and {} bytes that a crash tore", self.torn_bytes)?;
-        }
-        Ok(())
-    }
+    /// Turns may be missing, and others be without proof: say so, and do not fail.
+    #[arg(long)]
+    allow_gaps: bool,
 }
 
 pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> {
@@ -139,22 +88,20 @@ fn golden(console: Console) -> Result<(), Failure> {
 
 fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
     let servers = data_directories(&args.dir)?;
-    let (mut wrong, mut chains) = (Vec::new(), Vec::new());
+    let (mut wrong, mut chains) = (None, Vec::new());
     for dir in &servers {
         console.note(&format!("verifying {}", dir.display()));
         let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
         let checked = verify(dir, &genesis, &mut ())?;
-        let verdict = verdict(dir, &checked);
+        let verdict = Verdict::of(dir, &checked, args.allow_gaps);
         console.show(&verdict)?;
-        match &verdict.error {
-            Some(error) => {
-                wrong.push(format!("{} at height {}: {error}", verdict.dir, verdict.height))
-            }
-            None => chains.push((verdict.dir, checked.base.0, checked.turns)),
+        match verdict.failure() {
+            Some(failure) => drop(wrong.get_or_insert(failure)),
+            None => chains.push((verdict.dir, checked.turns)),
         }
     }
-    if let Some(first) = wrong.first() {
-        return Err(Failure::unverified(first.clone()));
+    if let Some(first) = wrong {
+        return Err(first);
     }
     match split(&chains) {
         None => Ok(()),
@@ -162,27 +109,6 @@ fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
             let message = format!("{a} and {b} hold different turns from height {height} on");
             Err(Failure::new(Exit::Diverged, message))
         }
-    }
-}
-
-fn verdict(dir: &Path, checked: &Checked) -> Verdict {
-    let sound = checked.base.0 + checked.turns.len() as u64;
-    Verdict {
-        dir: dir.display().to_string(),
-        server: checked.server.map(|server| server.to_string()),
-        sim: checked.sim.map(|sim| sim.to_string()),
-        ok: checked.wrong.is_none(),
-        applied_from: checked.base.0 + 1,
-        oldest: checked.oldest.map(|oldest| oldest.0),
-        missing: checked.missing.iter().map(|(first, last)| [first.0, last.0]).collect(),
-        height: if checked.wrong.is_some() { sound + 1 } else { sound },
-        root: checked.world.as_ref().map(|world| world.root().to_string()),
-        acts: checked.acts,
-        records: checked.records,
-        torn_bytes: checked.torn_bytes,
-        heals: checked.heals,
-        recoveries: checked.recoveries.iter().map(|height| height.0).collect(),
-        error: checked.wrong.clone(),
     }
 }
 
@@ -215,22 +141,23 @@ pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The first two logs that differ where both have turns, and from which height on. The turns of each
-/// begin after the height that it comes with.
-fn split(chains: &[(String, u64, Vec<HeaderId>)]) -> Option<(&str, &str, u64)> {
+/// The first two logs that differ where both have turns, and from which height on.
+fn split(chains: &[(String, BTreeMap<Height, HeaderId>)]) -> Option<(&str, &str, u64)> {
     // No log need have all heights: each is held against whoever had the turn first.
-    let mut known: BTreeMap<u64, (&str, &HeaderId)> = BTreeMap::new();
-    for (name, after, turns) in chains {
-        for (height, turn) in (after + 1..).zip(turns) {
-            let (holder, own) = known.entry(height).or_insert((name, turn));
+    let mut known: BTreeMap<Height, (&str, &HeaderId)> = BTreeMap::new();
+    for (name, turns) in chains {
+        for (height, turn) in turns {
+            let (holder, own) = known.entry(*height).or_insert((name, turn));
             if *own != turn {
-                return Some((holder, name, height));
+                return Some((holder, name, height.0));
             }
         }
     }
     None
 }
 
+#[cfg(test)]
+mod changes;
 #[cfg(test)]
 pub(super) mod fixture;
 #[cfg(test)]

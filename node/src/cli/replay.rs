@@ -10,7 +10,7 @@ use std::{fmt, fs, ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use metatopia_sim::{Applied, Capsule, CapsuleError, Course, Stage, Tools, Watch, World};
-use metatopia_types::{Ed25519, Height, Root, Tick};
+use metatopia_types::{Ed25519, Height, PublicKey, Root, Tick};
 use serde::Serialize;
 
 pub(super) use self::summary::Summary;
@@ -40,8 +40,9 @@ use super::{
     metatopia replay capsule-1201.capsule                what a server or a tab wrote\n\n\
     Nothing is changed, and the server may be running. Every root that is stated or noted is \
     compared. At the\nend there is one digest for each stage of a tick, over all ticks: where two \
-    machines print others, that\nstage is where they part; --stages then shows the tick. Exit \
-    code 5, and the height, when anything is wrong;\n6 when whoever wrote a capsule came to \
+    machines print others, that\nstage is where they part; --stages then shows the tick, \
+    and prints nothing that differs from machine\nto machine. Exit code 5, and the height, when \
+    anything is wrong;\n6 when whoever wrote a capsule came to \
     another state than its turns lead to; 3 when the state after --at is not\nthere: the log ends \
     before it, or was pruned and begins after it.")]
 pub(super) struct ReplayArgs {
@@ -71,24 +72,40 @@ pub(super) struct ReplayArgs {
 /// What a replay found.
 #[derive(Debug, Serialize)]
 struct Found {
-    path: String,
+    #[serde(flatten)]
+    own: Option<Own>,
     ok: bool,
     sim: Option<String>,
-    server: Option<String>,
     turns: u64,
     acts: u64,
-    /// Times real time.
-    speed_x: f64,
     /// Over all ticks.
     stages: Option<StageDigests>,
     state: Option<Summary>,
     error: Option<String>,
 }
 
+/// What is not the same on another machine. It is left out where the stages are printed, for these are
+/// there to be compared with those of other machines.
+#[derive(Debug, Serialize)]
+struct Own {
+    path: String,
+    server: Option<String>,
+    /// Times real time.
+    speed_x: f64,
+}
+
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, turns, acts, speed_x, .. } = self;
-        writeln!(f, "{path}: {turns} turns with {acts} acts, {speed_x:.0} times real time")?;
+        let Self { own, turns, acts, .. } = self;
+        match own {
+            None => writeln!(f, "{turns} turns with {acts} acts")?,
+            Some(Own { path, speed_x, .. }) => {
+                writeln!(
+                    f,
+                    "{path}: {turns} turns with {acts} acts, {speed_x:.0} times real time"
+                )?;
+            }
+        }
         if let Some(stages) = &self.stages {
             write!(f, "{stages}")?;
         }
@@ -175,15 +192,25 @@ impl Player {
     }
 
     /// What there is to say in the end.
-    fn found(self, path: &str, world: Option<&World>, error: Option<String>) -> Found {
-        Found {
+    fn found(
+        self,
+        path: &str,
+        server: Option<PublicKey>,
+        world: Option<&World>,
+        error: Option<String>,
+    ) -> Found {
+        let printed = self.stages.as_ref().is_some_and(Stages::are_printed);
+        let own = || Own {
             path: path.to_owned(),
+            server: server.map(|server| server.to_string()),
+            speed_x: self.pace.speed_x(),
+        };
+        Found {
+            own: (!printed).then(own),
             ok: error.is_none(),
             sim: world.map(|world| world.sim().to_string()),
-            server: None,
             turns: self.turns,
             acts: self.acts,
-            speed_x: self.pace.speed_x(),
             stages: self.stages.map(Stages::finish),
             state: world.map(Summary::of),
             error,
@@ -203,9 +230,8 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
             if let Some(failure) = player.failed.take() {
                 return Err(failure);
             }
-            let server = checked.server.map(|server| server.to_string());
-            let found = player.found(&path, checked.world.as_ref(), checked.wrong);
-            Found { server, ..found }
+            let wrong = checked.wrong.map(|fault| fault.to_string());
+            player.found(&path, checked.server, checked.world.as_ref(), wrong)
         }
         Source::Capsule => {
             let bytes = fs::read(&args.path)
@@ -214,13 +240,12 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
             return replay_capsule(&capsule, &path, player, console);
         }
     };
-    tell(&found, args.at, console)
+    tell(&found, &path, args.at, console)
 }
 
 /// Shows what was found. A history without the turn that was asked for is not wrong; but where it
 /// begins later, or leaves that turn out, no other state is shown in place of that one.
-fn tell(found: &Found, at: Option<Height>, console: Console) -> Result<(), Failure> {
-    let path = &found.path;
+fn tell(found: &Found, path: &str, at: Option<Height>, console: Console) -> Result<(), Failure> {
     let asked = at.zip(found.state.as_ref().map(|state| state.height));
     if let (Some((at, later)), None) = (asked.filter(|(at, height)| *height > at.0), &found.error) {
         let message = format!(
@@ -278,8 +303,8 @@ fn replay_capsule(
     if let Some(failure) = player.failed.take() {
         return Err(failure);
     }
-    let found = player.found(path, Some(course.world()), wrong);
-    let told = tell(&found, at, console);
+    let found = player.found(path, None, Some(course.world()), wrong);
+    let told = tell(&found, path, at, console);
     match parted {
         Some((height, had, now)) if found.ok => {
             let message = format!(

@@ -110,7 +110,8 @@ impl Outgoing {
         let cost = cost(&frame);
         let mut sent = Sent::Queued;
         match delivery {
-            Delivery::Reliable => {
+            Delivery::IfRoom if !self.has_room(&state, cost) => return Ok(Sent::Dropped),
+            Delivery::Reliable | Delivery::IfRoom => {
                 let over = state.reliable_held + cost > self.limits.reliable_bytes_max;
                 if over || self.is_unfair(&state, cost) {
                     drop(state);
@@ -135,6 +136,12 @@ impl Outgoing {
         drop(state);
         self.filled.notify_one();
         Ok(sent)
+    }
+
+    /// Is there room for so much, and for a small frame after it?
+    fn has_room(&self, state: &State, cost: usize) -> bool {
+        let with = state.reliable_held + cost + self.limits.frame_out_bytes_max / 16;
+        with <= self.limits.reliable_bytes_max && !self.is_unfair(state, cost)
     }
 
     /// All clients together hold too much, and this one would hold more than a fair share.
@@ -260,6 +267,20 @@ mod tests {
         assert_eq!(outgoing.ending(), Some(Ending::TooSlow));
         drop(outgoing);
         assert_eq!(held.load(Ordering::Relaxed), 0);
+    }
+
+    /// Sixteen answers at once ended the session.
+    #[test]
+    fn a_frame_that_may_be_left_out_is_where_the_queue_is_full_and_ends_nothing() {
+        let outgoing = Outgoing::new(limits(), Held::default());
+        for _ in 0..4 {
+            assert_eq!(outgoing.push(Delivery::IfRoom, frame(1)), Ok(Sent::Queued));
+        }
+        for _ in 0..12 {
+            assert_eq!(outgoing.push(Delivery::IfRoom, frame(1)), Ok(Sent::Dropped));
+        }
+        assert_eq!(outgoing.ending(), None);
+        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Ok(Sent::Queued), "there is room");
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub(crate) struct Dues {
     faults_borne: u32,
     /// Since when nobody is behind, and what was decided then: until what is due has come.
     caught_up: Option<(Duration, Height)>,
+    /// The seats that had a vote then. Who is promoted later may come to vote too late for what is due.
+    voters: Vec<usize>,
 }
 
 impl Dues {
@@ -104,7 +106,8 @@ impl Dues {
         let waits =
             |act: &SignedEnvelope| !oracle.history().settles(&act.envelope, Height(0), last);
         let acts = acts.into_iter().filter(waits).collect();
-        Self { last, since: now, bound, later, begun: last, acts, faults_borne, caught_up: None }
+        let (caught_up, voters) = (None, Vec::new());
+        Self { last, since: now, bound, later, begun: last, acts, faults_borne, caught_up, voters }
     }
 
     /// The last decided height.
@@ -112,10 +115,10 @@ impl Dues {
         self.last
     }
 
-    /// Nobody is behind any more: the acts have to be decided, and everybody has to vote. Before,
+    /// Nobody is behind any more: the acts have to be decided, and these seats have to vote. Before,
     /// those who lead might all have been liars, or behind.
-    pub(crate) fn caught_up(&mut self, now: Duration, oracle: &Oracle) {
-        self.caught_up = Some((now, oracle.last_decided()));
+    pub(crate) fn caught_up(&mut self, now: Duration, oracle: &Oracle, voters: Vec<usize>) {
+        (self.caught_up, self.voters) = (Some((now, oracle.last_decided())), voters);
     }
 
     /// Has all come that is due after everybody caught up?
@@ -123,7 +126,7 @@ impl Dues {
         self.caught_up.is_none()
     }
 
-    /// Looks at what is decided, and blames who owes something. These seats have to vote.
+    /// Looks at what is decided, and blames who owes something. These seats vote now.
     pub(crate) fn look(&mut self, now: Duration, oracle: &mut Oracle, voters: &[usize]) {
         let decided = oracle.last_decided();
         if decided > self.last {
@@ -136,7 +139,8 @@ impl Dues {
         let due = self.caught_up.take_if(|(_, height)| told >= height.plus(TO_VOTE));
         if let Some((since, height)) = due {
             self.look_at_acts(oracle, height);
-            look_at_votes(oracle, voters, since, height);
+            self.voters.retain(|seat| voters.contains(seat));
+            look_at_votes(oracle, &self.voters, since, height);
         }
     }
 

@@ -129,11 +129,20 @@ pub(in crate::cli) fn steps() -> Vec<Step> {
 
 /// Turns of another place, or other ones, each decided by three of four.
 pub(in crate::cli) fn steps_of(genesis: &Genesis, change: impl Fn(&mut Turn)) -> Vec<Step> {
+    steps_until(genesis, TURNS, change)
+}
+
+/// So many of them.
+pub(in crate::cli) fn steps_until(
+    genesis: &Genesis,
+    turns: usize,
+    change: impl Fn(&mut Turn),
+) -> Vec<Step> {
     let mut world = World::genesis(genesis, &tools()).unwrap();
     // The root after the turn before, and the one before that: headers state the older one.
     let mut roots = [world.root(); 2];
     let mut steps: Vec<Step> = Vec::new();
-    for _ in 0..TURNS {
+    for _ in 0..turns {
         let mut turn = next_turn(&world, steps.last().map(|step| &step.turn), roots[0]);
         change(&mut turn);
         world.apply(&turn, &Serial);
@@ -180,19 +189,7 @@ pub(in crate::cli) fn directory(
 ) -> (Kept, Store<RealDisk>) {
     let steps = steps();
     let kept = Kept::write(name, &[]);
-    let (before, at) = (&steps[height - 2], &steps[height - 1]);
-    let (world, header) = (&at.world, &at.turn.header);
-    let height = Height(height as u64);
-    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
-    let mut base = Base {
-        height,
-        header: header.id(),
-        time: header.time,
-        roots: [before.world.root(), world.root()],
-        sets: [set(1), set(2), set(3)],
-        links: Vec::new(),
-        voice: true,
-    };
+    let mut base = base(&steps, height);
     change(&mut base);
     let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
     let opening = Opening { segment_bytes: 1_500, ..Opening::new(identity) };
@@ -205,7 +202,30 @@ pub(in crate::cli) fn directory(
         store.append(AGREEMENT, tag, &record.encode()).unwrap();
     }
     store.sync().unwrap();
-    let (root, bytes) = (world.root(), encode_snapshot(&base, world));
-    put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).unwrap();
+    put_snapshot(store.disk_mut(), &snapshot(&steps, height, &base)).unwrap();
     (kept, store)
+}
+
+/// Where a server would go on after the step of this height.
+pub(in crate::cli) fn base(steps: &[Step], height: usize) -> Base {
+    let (before, at) = (&steps[height - 2], &steps[height - 1]);
+    let (world, header) = (&at.world, &at.turn.header);
+    let height = Height(height as u64);
+    let set = |ahead| world.validators(height.plus(ahead)).unwrap().clone();
+    Base {
+        height,
+        header: header.id(),
+        time: header.time,
+        roots: [before.world.root(), world.root()],
+        sets: [set(1), set(2), set(3)],
+        links: Vec::new(),
+        voice: true,
+    }
+}
+
+/// What it keeps of the state there.
+pub(in crate::cli) fn snapshot(steps: &[Step], height: usize, base: &Base) -> Snapshot {
+    let world = &steps[height - 1].world;
+    let (root, bytes) = (world.root(), encode_snapshot(base, world));
+    Snapshot { height: Height(height as u64), root, bytes }
 }

@@ -1,38 +1,24 @@
-//! Plays a log again from genesis, and checks everything that it claims on the way.
+//! Plays a log again, and checks everything that it claims on the way.
+//!
+//! Every turn is held against its certificate, by those who voted then, and against the turn before it.
+//! Where there is a state for it, it is applied as well, and all roots that are stated are compared.
+
+mod notes;
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use metatopia_consensus::{Base, Decision, JoinError, Record, Trust, certified, members_at};
-use metatopia_sim::{Applied, Course, ForkJoin, Unsound, Watch, World};
+use metatopia_consensus::{Base, Decision, JoinError, Record, certified};
+use metatopia_replica::RECORDS_BACK_HEIGHTS;
+use metatopia_sim::{Applied, Course, ENGINE, ForkJoin, Unsound, Watch, World};
 use metatopia_types::{
-    Certificate, CertificateError, Ed25519, HeaderId, Height, Recovery, Root, SignedRecovery, Turn,
-    ValidatorSet,
+    Certificate, Ed25519, HeaderId, Height, PublicKey, Recovery, SimId, Turn, ValidatorSet,
 };
 
-/// Something that is not as it must be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(in crate::cli) enum Wrong {
-    #[error("the snapshot of height {height}: {why}")]
-    Snapshot { height: Height, why: JoinError },
-    #[error("the snapshot of height {0} is not of the state that was agreed on")]
-    OtherState(Height),
-    #[error("turns {} to {} are missing, and no snapshot proves what follows: {why}", gap.0, gap.1)]
-    Gap { gap: (Height, Height), why: String },
-    #[error("turn {0} is decided a second time, as another turn")]
-    Twice(Height),
-    #[error("the decided turn {0} is not in the log")]
-    NoTurn(HeaderId),
-    #[error(transparent)]
-    Turn(#[from] Unsound),
-    #[error("recovery {number} to turn {height}: {why}")]
-    Recovery { number: u32, height: Height, why: CertificateError },
-    #[error("recovery {number} to turn {height} is for another sim, or for another turn")]
-    OtherRecovery { number: u32, height: Height },
-    #[error("the servers recovered to root {stated} after turn {of}, the turns give {found}")]
-    Recovered { of: Height, stated: Root, found: Root },
-    #[error("the log notes root {stated} after turn {of}, the turns give {found}")]
-    Noted { of: Height, stated: Root, found: Root },
-}
+use self::notes::Notes;
+use super::{
+    voters::Voters,
+    wrong::{Fault, Wrong},
+};
 
 /// Looks at turns while they are played again.
 pub(in crate::cli) trait Onlooker: Watch {
@@ -57,64 +43,56 @@ impl Onlooker for () {
     }
 }
 
-/// A log being played again.
-pub(super) struct Replay {
+/// A state that turns are applied to.
+pub(super) struct State {
     course: Course,
-    turns: BTreeMap<HeaderId, Arc<Turn>>,
-    /// The height after which the world begins: 0 for genesis.
+    /// The height after which it began: 0 for genesis.
     base: Height,
     /// The turn of that height.
     base_header: HeaderId,
-    /// The last turn at or below the base.
-    before_base: Option<HeaderId>,
-    /// The height of the last turn in the log; of one that begins at genesis, 0 at first.
-    seen: Option<Height>,
-    /// Turns that the log does not hold between others: the first and the last.
-    missing: Vec<(Height, Height)>,
-    /// The first turn in the log.
-    first: Option<Height>,
-    /// The decided turns in order, from the one after the base on.
-    decided: Vec<HeaderId>,
-    acts: u64,
-    /// The first note of a root that the turns do not give, unless the server has healed since.
-    noted: Option<Wrong>,
-    /// How often it healed.
-    heals: u64,
-    /// The recoveries that it took.
-    recoveries: Vec<Recovery>,
-    /// Who voted lately.
-    voters: BTreeMap<Height, ValidatorSet>,
+    /// Was no turn applied to it yet?
+    fresh: bool,
 }
 
-/// Heights whose voters are remembered: a recovery is to one of the last two turns.
-const VOTERS_KEPT: usize = 8;
-
-impl Replay {
-    /// Begins with the world at height 0.
-    pub(super) fn new(world: World) -> Self {
+impl State {
+    /// The world at height 0.
+    pub(super) fn genesis(world: World) -> Self {
         Self::from(Height(0), HeaderId::default(), world)
     }
 
-    /// Begins with a snapshot, which must be the one that the two turns after it prove. Trusts the
-    /// first validators, and the set changes since then.
-    pub(super) fn after(
-        trust: &Trust,
+    fn from(base: Height, base_header: HeaderId, world: World) -> Self {
+        Self { course: Course::new(world), base, base_header, fresh: true }
+    }
+
+    /// The height after which it began.
+    pub(super) const fn base(&self) -> Height {
+        self.base
+    }
+
+    /// The state of a snapshot, which must be the one that the two turns after it prove. It is known
+    /// who votes at the height after it.
+    pub(super) fn prove(
+        voters: &Voters,
         base: &Base,
         world: World,
         [next, last]: [&Decision; 2],
     ) -> Result<Self, Wrong> {
-        let height = base.height;
+        let (height, sim) = (base.height, world.sim());
         let no_snapshot = |why| Wrong::Snapshot { height, why };
-        let (sim, header) = (world.sim(), &last.turn.header);
-        let members = members_at(&base.links, sim, trust, header.height, &Ed25519);
-        let members = members.map_err(no_snapshot)?;
-        let proved = certified(sim, header, &last.certificate, &members, &Ed25519);
-        proved.map_err(no_snapshot)?;
-        let before = &next.turn.header;
+        let (before, header) = (&next.turn.header, &last.turn.header);
         let follows = (before.height, header.height) == (height.plus(1), height.plus(2));
         if !follows || header.previous != next.turn.id() || before.previous != base.header {
             return Err(Wrong::OtherState(height));
         }
+        let first = voters.at(before.height);
+        let first = first.ok_or_else(|| no_snapshot(JoinError::MissingLink(before.height)))?;
+        certified(sim, before, &next.certificate, first, &Ed25519).map_err(no_snapshot)?;
+        // The turn after the snapshot may itself change who votes: its header names them.
+        let second = if before.next_validators == first.id() { first } else { &base.sets[1] };
+        if before.next_validators != second.id() {
+            return Err(no_snapshot(JoinError::OtherSet(header.height)));
+        }
+        certified(sim, header, &last.certificate, second, &Ed25519).map_err(no_snapshot)?;
         let same = base.roots == [before.root, header.root] && world.root() == header.root;
         if !same || world.height() != height {
             return Err(Wrong::OtherState(height));
@@ -128,27 +106,106 @@ impl Replay {
         Ok(Self::from(height, base.header, world))
     }
 
-    fn from(base: Height, base_header: HeaderId, world: World) -> Self {
+    /// Checks the next turn, and applies it.
+    fn apply(
+        &mut self,
+        turn: &Turn,
+        certificate: &Certificate,
+        exec: &dyn ForkJoin,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Applied, Wrong> {
+        // A world from a snapshot does not know the turn before it.
+        if self.fresh && turn.header.previous != self.base_header {
+            return Err(Unsound::Header("another turn before it").into());
+        }
+        self.course.check(turn, certificate)?;
+        self.fresh = false;
+        Ok(self.course.follow(turn, exec, onlooker))
+    }
+}
+
+/// Adds a height to ascending ranges, behind their end.
+fn extend(ranges: &mut Vec<(Height, Height)>, height: Height) {
+    match ranges.last_mut() {
+        Some((_, last)) if height <= *last => {}
+        Some((_, last)) if last.plus(1) == height => *last = height,
+        _ => ranges.push((height, height)),
+    }
+}
+
+/// A log being played again.
+pub(super) struct Replay {
+    sim: SimId,
+    server: PublicKey,
+    voters: Voters,
+    /// Nothing while there is no state to apply turns to: then they are held against their
+    /// certificates and each other only.
+    state: Option<State>,
+    turns: BTreeMap<HeaderId, Arc<Turn>>,
+    /// The decided turns, each held against its certificate and the one before it.
+    held: BTreeMap<Height, HeaderId>,
+    /// The turn before, unless turns are missing in between.
+    last: Option<HeaderId>,
+    /// The height of the last turn; of a log that begins at genesis, 0 at first.
+    seen: Option<Height>,
+    /// The height that the log's own records have come to.
+    at: Height,
+    /// The last height that these decided.
+    logged: Option<Height>,
+    /// The bytes of the turns below this height may lie before the log's beginning.
+    lacks_below: Height,
+    /// Turns that are not there between others: the first and the last.
+    missing: Vec<(Height, Height)>,
+    /// Turns that are there, of heights for which it is not known who voted.
+    unheld: Vec<(Height, Height)>,
+    /// Turns that were applied.
+    applied: Vec<(Height, Height)>,
+    acts: u64,
+    notes: Notes,
+}
+
+impl Replay {
+    /// Begins with a state, if there is one. The log's own records begin at the height `begin`; with
+    /// `cut` earlier ones were removed.
+    pub(super) fn new(
+        sim: SimId,
+        server: PublicKey,
+        voters: Voters,
+        state: Option<State>,
+        (begin, cut): (Height, bool),
+    ) -> Self {
+        let genesis = state.as_ref().is_some_and(|state| state.base == Height(0));
         Self {
-            course: Course::new(world),
+            sim,
+            server,
+            voters,
+            state,
             turns: BTreeMap::new(),
-            base,
-            base_header,
-            before_base: None,
-            seen: (base == Height(0)).then_some(base),
+            held: BTreeMap::new(),
+            last: genesis.then(HeaderId::default),
+            seen: genesis.then_some(Height(0)),
+            at: begin,
+            logged: None,
+            lacks_below: if cut { begin.plus(RECORDS_BACK_HEIGHTS) } else { Height(0) },
             missing: Vec::new(),
-            first: None,
-            decided: Vec::new(),
+            unheld: Vec::new(),
+            applied: Vec::new(),
             acts: 0,
-            noted: None,
-            heals: 0,
-            recoveries: Vec::new(),
-            voters: BTreeMap::new(),
+            notes: Notes::default(),
         }
     }
 
-    pub(super) const fn world(&self) -> &World {
-        self.course.world()
+    pub(super) fn world(&self) -> Option<&World> {
+        self.state.as_ref().map(|state| state.course.world())
+    }
+
+    /// Where the world begins.
+    pub(super) fn base(&self) -> Option<Height> {
+        self.state.as_ref().map(|state| state.base)
+    }
+
+    pub(super) const fn voters(&mut self) -> &mut Voters {
+        &mut self.voters
     }
 
     pub(super) const fn acts(&self) -> u64 {
@@ -156,50 +213,17 @@ impl Replay {
     }
 
     pub(super) const fn heals(&self) -> u64 {
-        self.heals
+        self.notes.heals
     }
 
     /// Which state the servers' operators said that it went on from, and after which turn.
     pub(super) fn recoveries(&self) -> &[Recovery] {
-        &self.recoveries
+        &self.notes.recoveries
     }
 
-    /// What is wrong at the end of the log.
-    pub(super) fn finish(&mut self) -> Result<(), Wrong> {
-        self.noted.take().map_or(Ok(()), Err)
-    }
-
-    /// The turns that the log leaves out if one of this height is next in it.
-    pub(super) fn gap(&self, height: Height) -> Option<(Height, Height)> {
-        let next = self.seen?.plus(1);
-        let last = height.minus(1).filter(|last| *last >= next)?;
-        Some((next, last))
-    }
-
-    /// Was a turn of this height in the log, or put back into it?
-    pub(super) fn has_seen(&self, height: Height) -> bool {
-        self.seen.is_some_and(|seen| height <= seen)
-    }
-
-    /// Goes on behind a gap, with a replay that begins there.
-    pub(super) fn jump(&mut self, gap: (Height, Height), to: Self) {
-        let before = std::mem::replace(self, to);
-        (self.turns, self.first, self.acts) = (before.turns, before.first, before.acts);
-        self.seen = before.seen;
-        (self.noted, self.heals, self.missing) = (before.noted, before.heals, before.missing);
-        self.recoveries = before.recoveries;
-        self.missing.push(gap);
-    }
-
-    /// Passes over a gap among the turns up to the base, which the base itself holds.
-    pub(super) fn skip(&mut self, gap: (Height, Height)) {
-        self.before_base = None;
-        self.missing.push(gap);
-    }
-
-    /// Where the world begins.
-    pub(super) const fn base(&self) -> Height {
-        self.base
+    /// The height that the log's own records have come to.
+    pub(super) const fn at(&self) -> Height {
+        self.at
     }
 
     /// The turns that are missing between others.
@@ -207,145 +231,198 @@ impl Replay {
         &self.missing
     }
 
-    /// The first turn in the log, where one was seen.
-    pub(super) const fn first(&self) -> Option<Height> {
-        self.first
+    /// The turns that are there and cannot be held against anything.
+    pub(super) fn unheld(&self) -> &[(Height, Height)] {
+        &self.unheld
     }
 
-    /// The height that the world begins after, and the turns from there on.
-    pub(super) fn into_decided(self) -> (Height, Vec<HeaderId>) {
-        (self.base, self.decided)
+    /// The turns that were applied.
+    pub(super) fn applied(&self) -> &[(Height, Height)] {
+        &self.applied
     }
 
-    /// Takes the next record.
+    /// All decided turns that are there.
+    pub(super) fn into_held(self) -> BTreeMap<Height, HeaderId> {
+        self.held
+    }
+
+    /// Which of what was found is wrong first: what broke the replay off, or a note that the turns did
+    /// not bear out and that the server has not taken back since.
+    pub(super) fn finish(&mut self, broken: Option<Fault>) -> Option<Fault> {
+        let noted = self.notes.wrong.take();
+        let earlier = |noted: &Fault| broken.as_ref().is_none_or(|b| noted.height <= b.height);
+        noted.filter(earlier).or(broken)
+    }
+
+    /// The turns that are left out if one of this height is next.
+    pub(super) fn gap(&self, height: Height) -> Option<(Height, Height)> {
+        let next = self.seen?.plus(1);
+        let last = height.minus(1).filter(|last| *last >= next)?;
+        Some((next, last))
+    }
+
+    /// Passes over a gap: turns behind it are applied to another state, or to the same one if that
+    /// begins behind it.
+    pub(super) fn pass(&mut self, gap: (Height, Height), to: Option<State>) {
+        if to.is_some() {
+            self.state = to;
+        }
+        (self.last, self.seen) = (None, Some(gap.1));
+        self.missing.push(gap);
+    }
+
+    /// There is no state for the turns that follow.
+    pub(super) fn lose_state(&mut self) {
+        self.state = None;
+    }
+
+    /// The log's own records go on at this height.
+    pub(super) fn come_to(&mut self, height: Height) {
+        self.at = self.at.max(height);
+    }
+
+    /// Takes a turn that was put back into the log.
+    pub(super) fn put_back(
+        &mut self,
+        turn: Decision,
+        exec: &dyn ForkJoin,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<ControlFlow<()>, Fault> {
+        self.turns.insert(turn.id(), Arc::clone(&turn.turn));
+        self.decide(&turn.certificate, exec, onlooker)
+    }
+
+    /// Takes the next record of the log itself.
     pub(super) fn take(
         &mut self,
         record: Record,
         exec: &dyn ForkJoin,
         onlooker: &mut dyn Onlooker,
-    ) -> Result<ControlFlow<()>, Wrong> {
-        match record {
-            Record::Turn(turn)
-                if turn.header.height > self.world().height() || self.decided.is_empty() =>
-            {
-                self.turns.insert(turn.id(), turn);
-            }
-            Record::Decided(certificate) => {
-                self.first.get_or_insert(certificate.height);
-                let again = self.has_seen(certificate.height);
-                self.seen = self.seen.max(Some(certificate.height));
-                if !self.decided.is_empty() || certificate.height > self.base {
-                    return self.decide(&certificate, exec, onlooker);
-                }
-                if !again {
-                    self.link(&certificate)?;
-                }
-            }
-            Record::Applied { height, root, .. } => match self.course.root(height) {
-                Some(found) if found != root => {
-                    self.noted.get_or_insert(Wrong::Noted { of: height, stated: root, found });
-                }
-                _ => {}
-            },
-            Record::Healed { from } => {
-                self.heals += 1;
-                let healed = matches!(self.noted, Some(Wrong::Noted { of, .. }) if of >= from);
-                self.noted.take_if(|_| healed);
-            }
-            Record::Recovered(signed) => self.recover(&signed)?,
-            // Votes and the like led to what is decided; the certificate is their sum.
-            _ => {}
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// Follows the turns up to the base, of which the base holds what became of them: each names the
-    /// one before it, so the base's header names them all.
-    fn link(&mut self, certificate: &Certificate) -> Result<(), Wrong> {
-        let id = certificate.header;
-        let Some(turn) = self.turns.remove(&id) else {
-            // Its bytes may lie before the log's beginning.
-            return match self.before_base {
-                None => Ok(()),
-                Some(_) => Err(Wrong::NoTurn(id)),
-            };
+    ) -> Result<ControlFlow<()>, Fault> {
+        let Record::Decided(certificate) = record else {
+            self.note(record)?;
+            return Ok(ControlFlow::Continue(()));
         };
-        if self.before_base.is_some_and(|before| before != turn.header.previous) {
-            return Err(Unsound::Header("another turn before it").into());
+        let height = certificate.height;
+        if self.logged.is_some_and(|logged| height <= logged) {
+            return Err(Wrong::Twice(height).at(height));
         }
-        let body = turn.check_body();
-        body.map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
-        if certificate.height == self.base && id != self.base_header {
-            return Err(Wrong::OtherState(self.base));
-        }
-        self.before_base = Some(id);
-        Ok(())
+        self.logged = Some(height);
+        let decided = self.decide(&certificate, exec, onlooker);
+        self.come_to(height.plus(1));
+        self.turns.retain(|_, turn| turn.header.height > height);
+        decided
     }
 
-    /// Servers agreed by hand on the state after one of the last turns; those who vote next signed.
-    fn recover(&mut self, signed: &SignedRecovery) -> Result<(), Wrong> {
-        let recovery = &signed.recovery;
-        let (number, height) = (recovery.number, recovery.height);
-        if height < self.base.plus(1) {
-            // What became of it is in the snapshot, which the turns after it prove.
-            return Ok(());
-        }
-        let at = height.0.checked_sub(self.base.0 + 1).and_then(|at| usize::try_from(at).ok());
-        let same = at.and_then(|at| self.decided.get(at)) == Some(&recovery.header);
-        let next = height.plus(1);
-        let voters = self.voters.get(&next).or_else(|| self.world().validators(next));
-        let Some(voters) = voters.filter(|_| same && recovery.sim == self.world().sim()) else {
-            return Err(Wrong::OtherRecovery { number, height });
-        };
-        let signed = signed.verify(voters, &Ed25519);
-        signed.map_err(|why| Wrong::Recovery { number, height, why })?;
-        let heights = [height.minus(1).unwrap_or_default(), height];
-        for (of, stated) in heights.into_iter().zip(recovery.roots) {
-            if let Some(found) = self.course.root(of).filter(|found| *found != stated) {
-                return Err(Wrong::Recovered { of, stated, found });
-            }
-        }
-        self.noted
-            .take_if(|wrong| matches!(wrong, Wrong::Noted { of, .. } if of.plus(1) >= height));
-        self.recoveries.push(recovery.clone());
-        Ok(())
-    }
-
+    /// A turn was decided.
     fn decide(
         &mut self,
         certificate: &Certificate,
         exec: &dyn ForkJoin,
         onlooker: &mut dyn Onlooker,
+    ) -> Result<ControlFlow<()>, Fault> {
+        let height = certificate.height;
+        let found = match self.held.get(&height).copied() {
+            Some(known) => self.decide_again(certificate, known),
+            None => self.decide_next(certificate, exec, onlooker),
+        };
+        found.map_err(|wrong| wrong.at(height))
+    }
+
+    /// The same turn was put back, and is in the log.
+    fn decide_again(
+        &self,
+        certificate: &Certificate,
+        known: HeaderId,
     ) -> Result<ControlFlow<()>, Wrong> {
-        let (height, next) = (certificate.height, self.world().height().plus(1));
-        if height < next {
-            let since = height.0.checked_sub(self.base.0 + 1);
-            let at = since.and_then(|since| usize::try_from(since).ok());
-            let known = at.and_then(|at| self.decided.get(at));
-            let same = known == Some(&certificate.header);
-            return if same { Ok(ControlFlow::Continue(())) } else { Err(Wrong::Twice(height)) };
+        if known != certificate.header {
+            return Err(Wrong::Twice(certificate.height));
         }
-        if let Some(last) = height.minus(1).filter(|last| *last >= next) {
-            let why = "they are passed over".to_owned();
-            return Err(Wrong::Gap { gap: (next, last), why });
+        if let Some(set) = self.voters.at(certificate.height) {
+            self.check_certificate(certificate, set)?;
         }
-        let id = certificate.header;
-        let turn = self.turns.remove(&id).ok_or(Wrong::NoTurn(id))?;
-        // A world from a snapshot does not know the turn before it.
-        if self.decided.is_empty() && turn.header.previous != self.base_header {
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn decide_next(
+        &mut self,
+        certificate: &Certificate,
+        exec: &dyn ForkJoin,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<ControlFlow<()>, Wrong> {
+        let (height, id) = (certificate.height, certificate.header);
+        let due = self.seen.map(|seen| seen.plus(1));
+        if let Some(due) = due.filter(|due| *due != height) {
+            return Err(Wrong::Misplaced { what: "decision", height, at: due });
+        }
+        let Some(turn) = self.turns.remove(&id) else {
+            if height >= self.lacks_below || !self.held.is_empty() {
+                return Err(Wrong::NoTurn(id));
+            }
+            // The certificate must hold all the same: the turn after it names it.
+            if let Some(set) = self.voters.at(height) {
+                self.check_certificate(certificate, set)?;
+            }
+            (self.last, self.seen) = (Some(id), Some(height));
+            return Ok(ControlFlow::Continue(()));
+        };
+        if self.last.is_some_and(|last| last != turn.header.previous) {
             return Err(Unsound::Header("another turn before it").into());
         }
-        self.course.check(&turn, certificate)?;
-        if let Some(voters) = self.world().validators(height).cloned() {
-            self.voters.insert(height, voters);
-        }
-        if self.voters.len() > VOTERS_KEPT {
-            self.voters.pop_first();
-        }
-        let applied = self.course.follow(&turn, exec, onlooker);
+        let flow = match self.state.as_mut().filter(|state| height > state.base) {
+            Some(state) => {
+                let applied = state.apply(&turn, certificate, exec, onlooker)?;
+                self.voters.learn(state.course.world());
+                self.notes.applied(&applied, state.course.world());
+                extend(&mut self.applied, height);
+                onlooker.applied(&applied, state.course.world())
+            }
+            None => {
+                self.hold(&turn, certificate)?;
+                ControlFlow::Continue(())
+            }
+        };
         self.acts += turn.body.acts().len() as u64;
-        self.decided.push(id);
-        self.turns.retain(|_, turn| turn.header.height > height);
-        Ok(onlooker.applied(&applied, self.course.world()))
+        self.notes.stated(&turn.header);
+        (self.last, self.seen) = (Some(id), Some(height));
+        self.held.insert(height, id);
+        Ok(flow)
+    }
+
+    /// Holds a turn against its certificate where there is no state to apply it to.
+    fn hold(&mut self, turn: &Turn, certificate: &Certificate) -> Result<(), Wrong> {
+        let (header, height) = (&turn.header, certificate.height);
+        let claims = [
+            (header.sim == self.sim, "another sim"),
+            (header.engine == ENGINE, "another engine"),
+            (header.height == height, "another height"),
+        ];
+        if let Some((_, what)) = claims.into_iter().find(|(holds, _)| !holds) {
+            return Err(Unsound::Header(what).into());
+        }
+        let body = turn.check_body();
+        body.map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?;
+        let base = self.state.as_ref().filter(|state| state.base == height);
+        if base.is_some_and(|state| state.base_header != certificate.header) {
+            return Err(Wrong::OtherState(height));
+        }
+        let Some(set) = self.voters.at(height) else {
+            extend(&mut self.unheld, height);
+            return Ok(());
+        };
+        if header.validators != set.id() {
+            return Err(Unsound::Header("other validators").into());
+        }
+        self.check_certificate(certificate, set)?;
+        self.voters.follow(header);
+        Ok(())
+    }
+
+    fn check_certificate(
+        &self,
+        certificate: &Certificate,
+        set: &ValidatorSet,
+    ) -> Result<(), Unsound> {
+        certificate.verify(self.sim, set, &Ed25519).map_err(Unsound::Certificate)
     }
 }

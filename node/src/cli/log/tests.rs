@@ -11,18 +11,21 @@ use super::{
         Kept, TURNS, certificate, decided_records, directory, genesis, pruned_directory,
         server_key, steps,
     },
-    replay::Wrong,
+    wrong::Wrong,
     *,
 };
 use crate::disk::RealDisk;
 use metatopia_types::Sign as _;
 
-fn chain(name: &str, turns: &[u8]) -> (String, u64, Vec<HeaderId>) {
+type Chain = (String, BTreeMap<Height, HeaderId>);
+
+fn chain(name: &str, turns: &[u8]) -> Chain {
     pruned(name, 0, turns)
 }
 
-fn pruned(name: &str, after: u64, turns: &[u8]) -> (String, u64, Vec<HeaderId>) {
-    (name.to_owned(), after, turns.iter().map(|n| HeaderId(Digest([*n; 32]))).collect())
+fn pruned(name: &str, after: u64, turns: &[u8]) -> Chain {
+    let turns = turns.iter().map(|n| HeaderId(Digest([*n; 32])));
+    (name.to_owned(), (after + 1..).map(Height).zip(turns).collect())
 }
 
 #[test]
@@ -66,13 +69,24 @@ fn an_empty_place_holds_no_servers() {
 }
 
 trait Verified {
+    /// Where turns may be missing.
     fn verify(&self) -> Verdict;
+    /// Where they may not.
+    fn verify_whole(&self) -> Verdict;
+}
+
+fn verdict(kept: &Kept, allow_gaps: bool) -> Verdict {
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut ()).unwrap();
+    Verdict::of(&kept.dir, &checked, allow_gaps)
 }
 
 impl Verified for Kept {
     fn verify(&self) -> Verdict {
-        let checked = verify(&self.dir, &self.dir.join(GENESIS), &mut ()).unwrap();
-        verdict(&self.dir, &checked)
+        verdict(self, true)
+    }
+
+    fn verify_whole(&self) -> Verdict {
+        verdict(self, false)
     }
 }
 
@@ -196,7 +210,11 @@ fn turns_that_a_server_was_away_for_are_named_and_the_state_behind_them_is_prove
     assert_eq!(verdict.error, None);
     assert_eq!((verdict.missing.as_slice(), verdict.applied_from), ([[9, 12]].as_slice(), 13));
     assert_eq!(verdict.height, TURNS as u64);
-    assert!(verdict.to_string().contains("away for turns 9 to 12"), "{verdict}");
+    assert!(verdict.to_string().contains("turns 9 to 12 not there"), "{verdict}");
+    // But it is not said that all is proved.
+    let strict = kept.verify_whole();
+    assert_eq!((strict.ok, strict.height, strict.unproven), (false, 9, vec![[9, 12]]));
+    assert_eq!(kept.verify_whole().failure().unwrap().exit, Exit::Unverified);
 
     // A later snapshot will do as well: the turns in between are chained to it.
     let (kept, _) = directory("away-later", &records, 15, |_| ());
@@ -344,5 +362,5 @@ fn a_log_that_its_server_shortens_meanwhile_is_verified_from_its_new_beginning_o
     let (kept, store) = directory("shortened", &decided_records(), 8, |_| ());
     let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut Prunes(store)).unwrap();
     assert_eq!((checked.wrong, checked.base), (None, Height(8)));
-    assert_eq!(checked.turns.len(), TURNS - 8);
+    assert_eq!(checked.applied, [(Height(9), Height(TURNS as u64))]);
 }

@@ -62,6 +62,11 @@ impl Stages {
         Self { console, from, height: Height(0), sums }
     }
 
+    /// Are any printed?
+    pub(super) const fn are_printed(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// A stage left this state. Turns are told of when they are over, so the height is that of the
     /// turn after the last one.
     pub(super) fn left(&mut self, stage: Stage, tick: Tick, root: Root) -> Result<(), Failure> {

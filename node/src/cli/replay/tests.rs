@@ -45,12 +45,30 @@ fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time
     let digests = || {
         let mut player = player(&args(kept.dir.clone()));
         let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
-        let found = player.found("x", checked.world.as_ref(), checked.wrong);
+        assert_eq!(checked.wrong, None);
+        let found = player.found("x", checked.server, checked.world.as_ref(), None);
         assert_eq!((found.turns, &found.error), (TURNS as u64, &None));
         found.stages.expect("it was not quick")
     };
     assert_eq!(digests(), digests());
     run(&args(kept.dir.clone()), Console::quiet()).unwrap();
+}
+
+/// Who compares two machines looked at their speed, and at the names of their folders.
+#[test]
+fn with_stages_nothing_is_printed_that_differs_between_machines() {
+    let found = |name: &str, stages| {
+        let kept = kept(name, &steps()[..6]);
+        let args = ReplayArgs { stages, ..args(kept.dir.clone()) };
+        let mut player = player(&args);
+        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+        let path = kept.dir.display().to_string();
+        let found = player.found(&path, checked.server, checked.world.as_ref(), None);
+        (serde_json::to_string(&found).unwrap(), found.to_string())
+    };
+    assert_eq!(found("here", true), found("there", true));
+    let (json, text) = found("here", false);
+    assert!(json.contains("speed_x") && text.contains("times real time"), "{json}");
 }
 
 #[test]

@@ -69,11 +69,19 @@ impl Gateway {
 
     /// Queues a frame.
     pub(crate) fn send(&mut self, client: ClientId, delivery: Delivery, frame: Vec<u8>) -> Moved {
+        let over = |line: &Line| line.held.saturating_add(frame.len()) > HELD_BYTES_MAX;
+        let full = self.lines.get(&client).is_some_and(over);
+        let frame = match delivery {
+            Delivery::Answer(question) if full => metatopia_replica::busy(question),
+            _ => frame,
+        };
         self.change(client, |line| match delivery {
-            Delivery::Reliable if line.held.saturating_add(frame.len()) > HELD_BYTES_MAX => {
+            Delivery::Reliable | Delivery::Answer(_)
+                if line.held.saturating_add(frame.len()) > HELD_BYTES_MAX =>
+            {
                 line.ends = Some(Hangup::TooSlow);
             }
-            Delivery::Reliable => {
+            Delivery::Reliable | Delivery::Answer(_) => {
                 line.held += frame.len();
                 line.reliable.push_back(frame);
             }

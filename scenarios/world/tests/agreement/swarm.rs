@@ -124,3 +124,11 @@ fn a_small_swarm_breaks_no_law() {
         assert!(played.recovery.is_some(), "seed {seed}");
     }
 }
+
+/// A server that was promoted long after everybody had caught up was to have voted before.
+#[test]
+fn who_is_promoted_in_the_calm_owes_no_vote_for_what_came_before() {
+    let played = whole(99_000_364, 60).play();
+    assert!(played.recovery.is_some(), "it came to the calm");
+    assert!(played.outcome.faults.is_empty(), "{:#?}", played.outcome.faults);
+}

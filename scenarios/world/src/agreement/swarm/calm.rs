@@ -25,7 +25,7 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
     let mut dues = Dues::new(healed, oracle, (bound, later), acts, faults_borne(run));
     let turn = new_turn(run, &mut dues, bound)?;
     let caught_up = catch_up(run, &mut dues, healed)?;
-    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle);
+    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle, run.voters());
     let act = decide_act(run)?;
     while run.is_sound() && (run.stage.world.now() < run.plan.end || !dues.are_paid()) {
         let (now, end) = (run.stage.world.now(), run.plan.end);
@@ -213,7 +213,7 @@ mod tests {
         assert!(known_to_all(&run).is_empty());
         let oracle = &run.stage.world.cluster.oracle;
         let mut dues = Dues::new(now, oracle, (SECOND, SECOND), vec![act.clone()], 1);
-        dues.caught_up(now, oracle);
+        dues.caught_up(now, oracle, run.voters());
         run.run_until(now + 2 * SECOND);
         look(&mut run, &mut dues);
         assert_eq!(broken(&run), [Law::LateAct], "nobody was given it");
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(known_to_all(&run), [act]);
         let oracle = &run.stage.world.cluster.oracle;
         let mut dues = Dues::new(now, oracle, (SECOND, SECOND), known_to_all(&run), 1);
-        dues.caught_up(now, oracle);
+        dues.caught_up(now, oracle, run.voters());
         run.run_until(now + 2 * SECOND);
         look(&mut run, &mut dues);
         assert!(broken(&run).is_empty(), "{:?}", broken(&run));

@@ -36,7 +36,8 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
     let mut dues = Dues::new(healed, laws, (bound, later), acts, faults_borne(run));
     let turn = new_turn(run, &mut dues, bound)?;
     let caught_up = catch_up(run, &mut dues, healed)?;
-    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle.laws);
+    let voters = run.voters();
+    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle.laws, voters);
     let act = decide_act(run, &mut dues)?;
     while run.is_sound() && (run.stage.world.now() < run.plan.end || !dues.are_paid()) {
         let (now, end) = (run.stage.world.now(), run.plan.end);
@@ -258,7 +259,7 @@ mod tests {
         run.stage.world.plan(now, Order::Kill(3));
         let laws = &run.stage.world.cluster.oracle.laws;
         let mut dues = Dues::new(now, laws, (SECOND, SECOND), Vec::new(), 1);
-        dues.caught_up(now, laws);
+        dues.caught_up(now, laws, run.voters());
 
         run.stage.run_for(6 * SECOND);
         look(&mut run, &mut dues);

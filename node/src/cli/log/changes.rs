@@ -1,0 +1,308 @@
+//! Every single change of a log is found, and its height named, or it is of something that verifying
+//! says nothing of. Checksums and the hash chain are made anew after each.
+//!
+//! `CHANGES=all cargo test --release -p metatopia --lib log::changes` turns every bit of the small logs,
+//! `CHANGES=10000` makes so many changes of the long ones; without it there are fewer of both.
+
+mod kept;
+
+use std::{collections::BTreeSet, env, ops::RangeInclusive};
+
+use metatopia_consensus::Record;
+use metatopia_math::Stream;
+use metatopia_replica::{decode_patch, encode_patch};
+use metatopia_types::{Certificate, Height, Root};
+
+use self::kept::{Place, Written};
+
+/// One change.
+#[derive(Debug, Clone)]
+enum Change {
+    /// A bit of a record's content.
+    Bit(usize, u64),
+    /// A bit of a record's tag.
+    Tag(usize, u32),
+    /// A record is taken out.
+    Out(usize),
+    /// A record is there a second time.
+    Twice(usize),
+    /// Two records change places.
+    Order(usize, usize),
+    /// All records from one decision to the next are taken out, with the turn's bytes.
+    Turn(u64),
+    /// A certificate loses a signature.
+    Signature(usize),
+    /// A bit of what was put back.
+    PatchBit(u64),
+    /// A turn that was put back states another root, by a header that nobody signed.
+    PatchTurn(usize),
+    /// What was put back is taken out.
+    PatchOut,
+}
+
+impl Change {
+    /// Makes the change; `false` if nobody could write that.
+    fn make(&self, to: &mut Written) -> bool {
+        let at = |record: usize| (record, &to.records[record]);
+        match *self {
+            Self::Bit(record, bit) => {
+                to.records[record].payload[(bit / 8) as usize] ^= 1 << (bit % 8);
+            }
+            Self::Tag(record, bit) => {
+                let Some(tag) = at(record).1.tag else {
+                    return false;
+                };
+                to.records[record].tag = Some(tag ^ (1 << bit));
+            }
+            Self::Out(record) => drop(to.records.remove(record)),
+            Self::Twice(record) => to.records.insert(record, to.records[record].clone()),
+            Self::Order(a, b) => to.records.swap(a, b),
+            Self::Turn(height) => {
+                let (place, cut) = (to.places(), to.cut);
+                let mut records = (0..).zip(place);
+                to.records.retain(|_| {
+                    let (number, place) = records.next().expect("one for each");
+                    number < cut || place.height != height
+                });
+            }
+            Self::Signature(record) => {
+                let Ok(Record::Decided(mut certificate)) =
+                    Record::decode(&to.records[record].payload)
+                else {
+                    return false;
+                };
+                certificate.signatures.pop();
+                to.records[record].payload = Record::Decided(certificate).encode();
+            }
+            Self::PatchBit(bit) => {
+                let patch = to.patch.as_mut().expect("a patched log");
+                patch.bytes[(bit / 8) as usize] ^= 1 << (bit % 8);
+            }
+            Self::PatchTurn(at) => {
+                let patch = to.patch.as_mut().expect("a patched log");
+                let mut turns = decode_patch(&patch.bytes);
+                let mut turn = turns[at].turn.as_ref().clone();
+                turn.header.root = Root::default();
+                let header = turn.id();
+                turns[at].certificate = Certificate { header, ..turns[at].certificate.clone() };
+                turns[at].turn = turn.into();
+                *patch = encode_patch(&turns).expect("some turns");
+            }
+            Self::PatchOut => to.patch = None,
+        }
+        to.records.iter().filter_map(|record| record.tag).is_sorted_by(|a, b| a < b)
+    }
+
+    /// The heights that may be named for it.
+    fn heights(&self, places: &[Place], of: &Written, after: &Written) -> BTreeSet<u64> {
+        let about = |record: usize| {
+            let now = after.records.get(record).and_then(|r| Record::decode(&r.payload).ok());
+            let now = now.and_then(|record| record.height()).map(|height| height.0);
+            let Place { at, height, .. } = places[record];
+            // What comes behind a gap may tell no more than that there is one.
+            let gap = (at == of.gap.end() + 1).then_some(*of.gap.start());
+            [Some(at), Some(height), now, gap].into_iter().flatten()
+        };
+        let patched = of.patch.as_ref().map_or(0..=0, |patch| patch.from..=patch.to);
+        match *self {
+            Self::Bit(record, _)
+            | Self::Tag(record, _)
+            | Self::Out(record)
+            | Self::Twice(record)
+            | Self::Signature(record) => about(record).collect(),
+            Self::Order(a, b) => about(a).chain(about(b)).collect(),
+            // Next to a gap it makes that one longer, or leaves nothing that proves the state behind it.
+            Self::Turn(height) if (1..=2).any(|ahead| of.gap.end() + ahead == height) => {
+                [*of.gap.start(), height].into()
+            }
+            Self::Turn(height) => [height].into(),
+            Self::PatchBit(_) => patched.collect(),
+            Self::PatchTurn(at) => [patched.start() + at as u64].into(),
+            Self::PatchOut => [*patched.start()].into(),
+        }
+    }
+
+    /// Is it a change of something that anybody proves? What a server only says of itself is not, nor
+    /// that a message came to it at all, and when.
+    fn is_told(&self, places: &[Place]) -> bool {
+        match *self {
+            Self::Bit(record, _) => !places[record].is_own_word,
+            Self::Tag(..) | Self::Turn(_) | Self::Signature(_) => true,
+            Self::PatchBit(_) | Self::PatchTurn(_) | Self::PatchOut => true,
+            Self::Out(record) => places[record].is_history,
+            Self::Twice(_) | Self::Order(..) => false,
+        }
+    }
+}
+
+/// What a log says as it was written, against which changes are held.
+struct Trial {
+    name: &'static str,
+    log: Written,
+    places: Vec<Place>,
+    well: kept::Found,
+    found: u64,
+    untold: u64,
+    refused: u64,
+    /// What is wrong with what was told of changes.
+    missed: Vec<String>,
+}
+
+impl Trial {
+    fn of((name, log): (&'static str, Written)) -> Self {
+        let well = log.verify().expect("the store takes it");
+        assert_eq!(well.fault, None, "{name}");
+        let places = log.places();
+        let missed = Vec::new();
+        Self { name, log, places, well, found: 0, untold: 0, refused: 0, missed }
+    }
+
+    /// Makes one change, and says what `log verify` must.
+    fn change(&mut self, change: &Change) {
+        let mut changed = self.log.clone();
+        let found = if change.make(&mut changed) { changed.verify() } else { None };
+        let Some(found) = found else {
+            self.refused += 1;
+            return;
+        };
+        let heights = change.heights(&self.places, &self.log, &changed);
+        if let Some((height, error)) = &found.fault {
+            if !heights.contains(height) {
+                self.missed.push(format!("{change:?} at {heights:?}, told as {height}: {error}"));
+            }
+            self.found += 1;
+            return;
+        }
+        // Nothing else is claimed than before, and nothing of what is gone.
+        let claims = |height: &u64| found.turns.contains_key(&Height(*height));
+        let same = |(height, id)| self.well.turns.get(height) == Some(id);
+        let told = change.is_told(&self.places) && heights.iter().all(claims);
+        if told || !found.turns.iter().all(same) {
+            self.missed.push(format!("{change:?} at {heights:?} is said to be in order"));
+        }
+        self.untold += 1;
+    }
+
+    fn told(&self) {
+        let Self { name, found, untold, refused, .. } = self;
+        println!(
+            "{name}: {found} found, {untold} of what nobody proves, {refused} not to be written"
+        );
+        assert!(self.found > 0, "{name}: nothing was changed");
+        let first: Vec<&String> = self.missed.iter().take(20).collect();
+        assert!(first.is_empty(), "{name}: {} changes, first of all {first:#?}", self.missed.len());
+    }
+}
+
+fn asked() -> Option<String> {
+    env::var("CHANGES").ok()
+}
+
+/// Every record out, twice and exchanged with the next, every turn out, every certificate short; of bits
+/// all of them, or one in `stride`.
+fn small(log: (&'static str, Written)) {
+    let mut trial = Trial::of(log);
+    let stride = if asked().as_deref() == Some("all") { 1 } else { 293 };
+    for record in trial.log.kept() {
+        trial.change(&Change::Out(record));
+        trial.change(&Change::Twice(record));
+        trial.change(&Change::Signature(record));
+        if record + 1 < trial.log.records.len() {
+            trial.change(&Change::Order(record, record + 1));
+        }
+        for bit in 0..8 {
+            trial.change(&Change::Tag(record, bit));
+        }
+        let bits = 8 * trial.log.records[record].payload.len() as u64;
+        for bit in (record as u64 % stride..bits).step_by(stride as usize) {
+            trial.change(&Change::Bit(record, bit));
+        }
+    }
+    let heights: BTreeSet<u64> = trial.places.iter().map(|place| place.height).collect();
+    heights.into_iter().for_each(|height| trial.change(&Change::Turn(height)));
+    if let Some(patch) = trial.log.patch.clone() {
+        (0..=patch.to - patch.from).for_each(|at| trial.change(&Change::PatchTurn(at as usize)));
+        trial.change(&Change::PatchOut);
+        for bit in (0..8 * patch.bytes.len() as u64).step_by(stride as usize) {
+            trial.change(&Change::PatchBit(bit));
+        }
+    }
+    trial.told();
+}
+
+#[test]
+fn every_change_of_a_small_whole_log_is_found() {
+    small(kept::whole(6));
+}
+
+#[test]
+fn every_change_of_a_small_pruned_log_is_found() {
+    small(kept::pruned(8, 5, 3));
+}
+
+#[test]
+fn every_change_of_a_small_fetched_log_is_found() {
+    small(kept::fetched(8, 4..=5));
+}
+
+#[test]
+fn every_change_of_a_small_patched_log_is_found() {
+    small(kept::patched(8, 4..=5));
+}
+
+/// Any change.
+fn drawn(dice: &mut Stream, log: &Written, places: &[Place]) -> Change {
+    let kept: RangeInclusive<usize> = *log.kept().start()..=log.records.len() - 1;
+    let count = (kept.end() - kept.start() + 1) as u64;
+    let mut record = || kept.start() + dice.below(count) as usize;
+    let (a, b) = (record(), record());
+    let bits = 8 * log.records[a].payload.len() as u64;
+    let patch = log.patch.as_ref().map_or(0, |patch| 8 * patch.bytes.len() as u64);
+    match dice.below(if patch > 0 { 10 } else { 8 }) {
+        0..3 => Change::Bit(a, dice.below(bits)),
+        3 => Change::Out(a),
+        4 => Change::Twice(a),
+        5 => Change::Order(a.min(b), a.max(b)),
+        6 => Change::Turn(places[a].height),
+        7 => Change::Signature(a),
+        8 => Change::PatchBit(dice.below(patch)),
+        _ => Change::PatchTurn(dice.below(log.gap.clone().count() as u64) as usize),
+    }
+}
+
+#[test]
+fn changes_of_long_logs_are_found() {
+    let asked = asked().and_then(|count| count.parse::<u64>().ok());
+    let (seed, count) = (20_261_122, asked.unwrap_or(240) / 4);
+    println!("seed {seed}, {count} changes of each log");
+    let logs = [
+        kept::whole(60),
+        kept::pruned(60, 30, 12),
+        kept::fetched(60, 20..=29),
+        kept::patched(60, 20..=29),
+    ];
+    for (number, log) in (0..).zip(logs) {
+        let mut trial = Trial::of(log);
+        for change in 0..count {
+            let mut dice = Stream::new(&[7; 32], "changes of a log", &[seed, number, change]);
+            let change = drawn(&mut dice, &trial.log, &trial.places);
+            trial.change(&change);
+        }
+        trial.told();
+    }
+}
+
+/// The turn after it was left out, and with it whatever was held against it: below the snapshot the
+/// forged turn was called in order.
+#[test]
+fn a_forged_turn_before_one_that_was_left_out_is_wrong() {
+    let (_, mut log) = kept::pruned(12, 9, 3);
+    Change::Turn(7).make(&mut log);
+    let found = log.verify().unwrap();
+    assert_eq!(found.fault.map(|(height, _)| height), Some(7), "it is missing");
+    let forged = log.forge(6);
+    assert!(forged, "a turn of height 6");
+    let (height, error) = log.verify().unwrap().fault.unwrap();
+    assert_eq!(height, 6, "{error}");
+    assert!(error.contains("signature"), "{error}");
+}
