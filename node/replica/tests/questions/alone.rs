@@ -39,6 +39,8 @@ pub(crate) struct Alone {
     /// What clients were told and did not look at yet.
     told: Vec<(ClientId, Vec<u8>)>,
     clients: u64,
+    /// Which clients count as known, or no longer, as it said.
+    pub(crate) known: Vec<(ClientId, bool)>,
     /// It loses its power when it is to write down who was let in.
     pub(crate) dies_of_guests: bool,
     /// Does it take its time to apply a turn?
@@ -130,6 +132,7 @@ impl Alone {
             heard_from: Vec::new(),
             told,
             clients: 0,
+            known: Vec::new(),
             dies_of_guests: false,
             slow: false,
             away: None,
@@ -250,6 +253,10 @@ impl Alone {
                 }
                 Effect::ToClient { client, frame, .. } => {
                     self.told.push((client, frame));
+                    continue;
+                }
+                Effect::KnownClient { client, known } => {
+                    self.known.push((client, known));
                     continue;
                 }
                 Effect::Answer { token, answer } => {

@@ -72,6 +72,24 @@ fn log_in() -> Act {
     Act::login("ann".to_owned(), Look::default())
 }
 
+#[test]
+fn a_session_of_a_player_counts_as_known_until_it_logs_in_a_stranger() {
+    let mut server = Alone::begin();
+    server.run_to(3);
+    let mut first = Person::comes(&mut server, 10);
+    first.acts(&mut server, log_in(), 100);
+    assert_eq!(server.known, [], "nobody knows it yet");
+    server.run_to(8);
+
+    let mut player = Person::comes(&mut server, 10);
+    assert_eq!(server.known, [(player.client, true)]);
+    player.acts(&mut server, log_in(), 100);
+    assert_eq!(server.known, [(player.client, true)], "its own login changes nothing");
+    player.key = SigningKey::from_seed([11; 32]);
+    player.acts(&mut server, log_in(), 100);
+    assert_eq!(server.known, [(player.client, true), (player.client, false)]);
+}
+
 /// One lane of theirs was enough to be taken for known.
 #[test]
 fn strangers_are_strangers_also_while_a_turn_is_applied() {
