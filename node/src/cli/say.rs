@@ -50,11 +50,7 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
     }
 }
 
-async fn say(
-    driver: &mut Driver,
-    args: &SayArgs,
-    console: Console,
-) -> Result<Entry, Failure> {
+async fn say(driver: &mut Driver, args: &SayArgs, console: Console) -> Result<Entry, Failure> {
     let login = args.player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?;
     let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
