@@ -38,6 +38,8 @@ pub enum Command {
     Emote(Emote),
     /// Who is here?
     Who,
+    /// Who decides for the sim, and what waits?
+    Rules,
     /// The source of the scripts on something.
     Source(String),
     /// Is what is in sight proved?
@@ -81,6 +83,7 @@ touch THING     open, ring, switch: whatever it does
 say WORDS       to whoever is near; `shout` to everybody
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
+rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
 proof           who signed for what is in sight
 build WHAT      box, wall, disc, crate, ..; `help build` tells of move, copy, undo and more
@@ -112,6 +115,7 @@ pub fn parse(line: &str) -> Result<Command, ParseError> {
         "shout" => Command::Shout(words(need("shout", "words")?)?),
         "emote" => Command::Emote(emote(&need("emote", "a gesture")?)?),
         "who" => Command::Who,
+        "rules" => Command::Rules,
         "proof" => Command::Proof,
         "source" => Command::Source(need("source", "a thing")?),
         "help" | "?" => Command::Help,

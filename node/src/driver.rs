@@ -448,6 +448,7 @@ impl Driver {
             peers: status.peers,
             clients: status.clients,
             missing: status.missing.as_ref().map(http::Missing::from),
+            delayed: status.delayed.iter().map(http::Delayed::from).collect(),
             follows: self.follows(memory),
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",

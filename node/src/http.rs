@@ -83,7 +83,7 @@ pub(crate) use page::module_warning;
 pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
-pub use status::{Carriers, Follows, Missing, Parent, Refused, Session, Status};
+pub use status::{Carriers, Delayed, Follows, Missing, Parent, Refused, Session, Status};
 
 /// Largest body of a request, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;

@@ -6,6 +6,7 @@
 mod build;
 mod ground;
 mod hands;
+mod seats;
 mod servers;
 mod session;
 mod share;
@@ -24,7 +25,7 @@ use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::Event;
 use metatopia_types::{
     Act, ActId, Blob, BlobId, Envelope, Look, ObjectId, Outcome, PublicKey, Refusal, Roster,
-    ScriptId, SignedEnvelope, Tick, Turn, Verify,
+    ScriptId, SetChange, SignedEnvelope, Tick, Turn, Verify,
 };
 
 use crate::{
@@ -59,8 +60,16 @@ pub(crate) enum Change {
     Login(PublicKey),
     /// A key logs in for the first time.
     FirstLogin,
-    /// A player's avatar leaves.
+    /// A player's session ends.
     Despawn(PublicKey),
+    /// A player's avatar makes room for another.
+    Unseat(PublicKey),
+    /// A player makes room for another.
+    Forget(PublicKey),
+    /// Sessions without an avatar may be too many.
+    BoundSeatless,
+    /// A change of who votes waits.
+    Delay(SetChange),
     /// A body is shoved.
     Impulse(ObjectId, Vec2),
     /// A body turns.
@@ -151,7 +160,9 @@ impl<'a> Court<'a> {
     ) -> (Vec<Outcome>, Brought) {
         let mut outcomes = vec![Outcome::Ok; acts.len()];
         let mut brought = Brought::default();
+        carry_out_due(state, &mut brought);
         for n in core_order(state, acts) {
+            self.seat(state, &acts[n], &mut brought);
             let ruling = self.rule(state, &acts[n], &brought.tally);
             let author = acts[n].envelope.author;
             let made = ruling.and_then(|changes| {
@@ -166,6 +177,17 @@ impl<'a> Court<'a> {
         (outcomes, brought)
     }
 
+    /// Gives who lost a seat another one, if there is one, for an act that is more than a sign of
+    /// life. Whatever becomes of the act, the seat stays: it belongs to the session.
+    fn seat(&self, state: &mut State, act: &SignedEnvelope, brought: &mut Brought) {
+        let case = Case { court: self, state, envelope: &act.envelope, tally: &brought.tally };
+        // Nothing is changed while this is decided, so there is nothing to undo after a panic.
+        let changes = catch_unwind(AssertUnwindSafe(|| case.take_seat())).unwrap_or_default();
+        let author = act.envelope.author;
+        let made = changes.into_iter().try_for_each(|change| make(state, brought, author, change));
+        made.expect("a body that takes another one's place has room");
+    }
+
     fn rule(&self, state: &State, act: &SignedEnvelope, tally: &Tally) -> Ruling {
         let case = Case { court: self, state, envelope: &act.envelope, tally };
         // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
@@ -175,6 +197,19 @@ impl<'a> Court<'a> {
             case.rule()
         }));
         ruling.unwrap_or(Err(Refusal::Crashed))
+    }
+}
+
+/// Carries out the change of who votes that has waited long enough, if there is one. What the set
+/// does not allow by now falls.
+fn carry_out_due(state: &mut State, brought: &mut Brought) {
+    let Some(change) = state.governance.take_due() else {
+        return;
+    };
+    let mut roster = state.roster.clone();
+    if roster.change(&change).is_ok() {
+        brought.tally.set_changes += usize::from(roster.members() != state.roster.members());
+        state.roster = roster;
     }
 }
 
@@ -205,7 +240,7 @@ impl<'a> Case<'a> {
             Act::Emote(emote) => self.emote(*emote),
             Act::SetLook(look) => self.set_look(*look),
             Act::SetChange(change) => self.set_change(change),
-            Act::Ready { height, root } => self.ready(*height, *root),
+            Act::Ready { height, proof } => self.ready(*height, proof),
             Act::Report(evidence) => self.report(evidence),
             Act::Build(build) => self.build(build),
         }
@@ -220,14 +255,16 @@ impl<'a> Case<'a> {
         self.envelope.author
     }
 
-    /// The author, with a lease renewed by this very act.
+    /// The author, with a lease renewed by this very act. Whatever is no heartbeat keeps the seat.
     fn present(&self) -> Result<Player, Refusal> {
         let player = self.state.players.get(&self.author()).ok_or(Refusal::NotLoggedIn)?;
         let session = player.session.as_ref().ok_or(Refusal::NotLoggedIn)?;
         if session.lane != self.envelope.lane {
             return Err(Refusal::OtherSession);
         }
-        let session = Session { lease: self.lease(), ..session.clone() };
+        let idle = matches!(self.envelope.act, Act::Heartbeat);
+        let acted = if idle { session.acted } else { self.tick() };
+        let session = Session { lease: self.lease(), acted, ..session.clone() };
         Ok(Player { session: Some(session), ..player.clone() })
     }
 
@@ -279,7 +316,7 @@ fn make(
             state.spawn(object, &body).map_err(|_| Refusal::Full)?;
             brought.tally.arrivals += 1;
         }
-        Change::Player(key, player) => state.players.insert(key, player),
+        Change::Player(key, player) => state.put_player(key, player),
         Change::Dress(id, name, look) => {
             if let Some(object) = state.objects.get_mut(&id) {
                 (object.name, object.look) = (name, look);
@@ -291,6 +328,10 @@ fn make(
         }
         Change::FirstLogin => state.first_logins.count(),
         Change::Despawn(key) => state.despawn(&key),
+        Change::Unseat(key) => state.unseat(&key),
+        Change::Forget(key) => state.forget(&key),
+        Change::BoundSeatless => state.bound_seatless(),
+        Change::Delay(change) => state.governance.delay(change, author),
         // A body that is gone, or that nothing moves, stays as it is.
         Change::Impulse(id, impulse) => {
             let _ = state.region.impulse(id, impulse);

@@ -113,7 +113,7 @@ impl State {
             Job::Give(to) => {
                 let before = self.objects.get_mut(&id)?.owner.replace(to);
                 self.disown(before, id);
-                self.owned.entry(to).or_default().insert(id);
+                self.own(to, id);
                 Back::Nothing
             }
             Job::Attach(package) => Back::Detach(self.attach(id, None, package)?),
@@ -210,7 +210,7 @@ impl State {
     fn rebuild(&mut self, id: ObjectId, lost: Lost) -> Result<(), InsertError> {
         self.region.put_back(&lost.body)?;
         if let Some(owner) = lost.object.owner {
-            self.owned.entry(owner).or_default().insert(id);
+            self.own(owner, id);
         }
         let scripts = lost.object.scripts.clone();
         self.objects.insert(id, lost.object);
@@ -218,16 +218,6 @@ impl State {
             self.begin(script, id, package);
         }
         Ok(())
-    }
-
-    fn disown(&mut self, owner: Option<PublicKey>, id: ObjectId) {
-        let Some(owner) = owner else { return };
-        if let Some(things) = self.owned.get_mut(&owner) {
-            things.remove(&id);
-            if things.is_empty() {
-                self.owned.remove(&owner);
-            }
-        }
     }
 
     /// Puts a script on an object, under its old id or the next one.

@@ -107,15 +107,14 @@ pub fn is_of_body_or_script(key: &LeafKey) -> bool {
 pub type Contents<'a> = &'a dyn Fn(&LeafKey) -> Option<Vec<u8>>;
 
 /// The first difference of two states, each given as its manifest and a way to its leaves' content.
-/// The roots of earlier turns are a leaf too; they differ because something else did, so they are
-/// named last.
+/// What standbys must prove differs because something else did, so that leaf is named last.
 #[must_use]
 pub fn difference(
     left: (&Manifest, Contents<'_>),
     right: (&Manifest, Contents<'_>),
 ) -> Option<Difference> {
     let keys: Vec<LeafKey> = Differing::new(left.0, right.0).collect();
-    let key = keys.iter().find(|key| key.0 != kinds::ROOTS).or(keys.first())?.clone();
+    let key = keys.iter().find(|key| key.0 != kinds::READINESS).or(keys.first())?.clone();
     let leaves = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let listed = |manifest: &Manifest| manifest.leaves.iter().any(|leaf| leaf.key == key);
     let content = |(manifest, contents): (&Manifest, Contents<'_>)| {
@@ -234,7 +233,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::PARAMETERS => text::<Charter>(content),
         kinds::GOVERNANCE => text::<Governance>(content),
         kinds::VALIDATORS => text::<Roster>(content),
-        kinds::ROOTS => text::<Vec<metatopia_types::Root>>(content),
+        kinds::READINESS => text::<crate::readiness::Readiness>(content),
         kinds::CHAT => text::<ChatIndex>(content),
         kinds::PLAYERS => text::<Vec<(PublicKey, Player)>>(content),
         kinds::HISTORIES => text::<Vec<(PublicKey, History)>>(content),

@@ -2,7 +2,7 @@
 //! carries on.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -13,6 +13,7 @@ use metatopia_types::{
 };
 
 use crate::{
+    census::Census,
     chat::ChatIndex,
     first_logins::FirstLogins,
     gas::Pool,
@@ -20,6 +21,7 @@ use crate::{
     governance::Governance,
     object::Object,
     players::Since,
+    readiness::Readiness,
     room::Room,
     script::Script,
     state::{Charter, Clock, State},
@@ -43,7 +45,7 @@ impl State {
     ///
     /// Ticks go on, because timers, leases and gas are counted in them, and governance time does,
     /// because players are told apart by it. Heights and time begin anew: lane windows, outcomes and
-    /// roots are of the parent's turns, and no act for the parent can be decided here, as it names
+    /// proofs are of the parent's turns, and no act for the parent can be decided here, as it names
     /// its sim. Founding counts as an admin's login.
     ///
     /// # Errors
@@ -65,7 +67,7 @@ impl State {
             clock: Clock { height, time: began, seed, ..parent.clock },
             governance: Governance { time, admin_login: time, ..fresh.governance },
             roster: fresh.roster,
-            roots: fresh.roots,
+            readiness: fresh.readiness,
             windows: fresh.windows,
             windows_touched: fresh.windows_touched,
             outcomes: fresh.outcomes,
@@ -78,6 +80,8 @@ impl State {
             let regular = player.since.regular.map(|_| Height(0));
             player.since = Since { player: Height(0), regular };
         }
+        // Other keys are admins.
+        state.count_players();
         state.first_logins = FirstLogins::genesis(state.charter.sim, state.stewards());
         state.touch_all();
         Ok(state)
@@ -111,7 +115,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         governance: Governance::new(genesis.admins.clone()),
         roster: Roster::genesis(members.collect())?,
         first_logins: FirstLogins::genesis(sim, stewards),
-        roots: VecDeque::new(),
+        readiness: Readiness::default(),
         players: Tracked::default(),
         histories: Tracked::default(),
         windows: LaneWindows::default(),
@@ -124,6 +128,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         chat: ChatIndex::default(),
         packages: Arc::new(packages),
         present: BTreeMap::new(),
+        census: Census::default(),
         owned: BTreeMap::new(),
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),

@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Height, PublicKey};
+use metatopia_types::{Height, PublicKey, SetChange};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    limits::{EXPOSED_MAX, GOVERNANCE_STEP_MS_MAX},
-    players::Player,
-};
+use crate::limits::{DELAY_MS, DELAYED_MAX, EXPOSED_MAX, GOVERNANCE_STEP_MS_MAX};
 
 pub(crate) const DAY_MS: u64 = 86_400 * 1_000;
 
@@ -28,18 +25,25 @@ pub struct Governance {
     pub temp_admin: Option<PublicKey>,
     /// Servers that were removed for signing two things at once, with the height of the removal.
     pub exposed: BTreeMap<PublicKey, Height>,
+    /// Changes of who votes that wait, those that are due first coming first.
+    pub delayed: Vec<Delayed>,
 }
 
-/// After which absence somebody else decides, and who may.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Absence {
-    pub(crate) admin_days: u32,
-    pub(crate) player_days: u32,
+/// A change of who votes that a temp admin asked for, and that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delayed {
+    /// What is to change.
+    pub change: SetChange,
+    /// Who asked for it: once somebody else decides, it falls.
+    pub by: PublicKey,
+    /// The governance time at which it takes effect.
+    pub due: u64,
 }
 
 impl Governance {
     pub(crate) fn new(admins: BTreeSet<PublicKey>) -> Self {
-        Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed: BTreeMap::new() }
+        let (exposed, delayed) = (BTreeMap::new(), Vec::new());
+        Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed, delayed }
     }
 
     /// May this player decide for the sim now?
@@ -80,150 +84,110 @@ impl Governance {
     }
 
     /// The rule of the temp admin, evaluated every turn: when no permanent admin has logged in for
-    /// so many days, it is the oldest player that has, earliest first, ties by key.
-    pub(crate) fn appoint<'a>(
-        &mut self,
-        absence: Absence,
-        players: impl Iterator<Item = (&'a PublicKey, &'a Player)>,
-    ) {
-        self.temp_admin = None;
-        if self.countdown(absence.admin_days) > 0 {
-            return;
-        }
-        let eligible = self.eligible(absence.player_days, players);
-        let eldest = eligible.min_by_key(|(key, player)| (player.first_seen, **key));
-        self.temp_admin = eldest.map(|(key, _)| *key);
+    /// so many days, it is the `first` in line. What another temp admin asked for falls.
+    pub(crate) fn appoint(&mut self, admin_days: u32, first: Option<PublicKey>) {
+        self.temp_admin = first.filter(|_| self.countdown(admin_days) == 0);
+        let decides = self.temp_admin;
+        self.delayed.retain(|delayed| Some(delayed.by) == decides);
     }
 
-    /// Those of `players` who could be temp admin: no admin, and here of late.
-    fn eligible<'a>(
-        &self,
-        player_days: u32,
-        players: impl Iterator<Item = (&'a PublicKey, &'a Player)>,
-    ) -> impl Iterator<Item = (&'a PublicKey, &'a Player)> {
-        let milliseconds = u64::from(player_days).saturating_mul(DAY_MS);
-        players
-            .filter(|(key, _)| !self.admins.contains(*key))
-            .filter(move |(_, player)| self.time.saturating_sub(player.last_login) <= milliseconds)
+    /// May a temp admin ask for one more change?
+    pub(crate) fn has_room_for(&self, change: &SetChange) -> bool {
+        self.delayed.len() < DELAYED_MAX
+            && !self.delayed.iter().any(|delayed| delayed.change == *change)
     }
 
-    /// The first `max` of those who could be temp admin, in the order in which the rule takes them.
-    pub(crate) fn candidates<'a>(
-        &self,
-        player_days: u32,
-        players: impl Iterator<Item = (&'a PublicKey, &'a Player)>,
-        max: usize,
-    ) -> Vec<(PublicKey, &'a Player)> {
-        let mut first = BTreeMap::new();
-        for (key, player) in self.eligible(player_days, players) {
-            first.insert((player.first_seen, *key), player);
-            if first.len() > max {
-                first.pop_last();
-            }
-        }
-        first.into_iter().map(|((_, key), player)| (key, player)).collect()
+    /// A temp admin asked for a change of who votes, which waits.
+    pub(crate) fn delay(&mut self, change: SetChange, by: PublicKey) {
+        let due = self.time.saturating_add(DELAY_MS);
+        self.delayed.push(Delayed { change, by, due });
+    }
+
+    /// Takes the first change that has waited long enough.
+    pub(crate) fn take_due(&mut self) -> Option<SetChange> {
+        let is_due = self.delayed.first().is_some_and(|delayed| delayed.due <= self.time);
+        is_due.then(|| self.delayed.remove(0).change)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::players::Since;
 
-    const ABSENCE: Absence = Absence { admin_days: 30, player_days: 7 };
     const ALICE: PublicKey = PublicKey([1; 32]);
     const BOB: PublicKey = PublicKey([2; 32]);
     const CHARLIE: PublicKey = PublicKey([3; 32]);
 
-    struct Story {
-        governance: Governance,
-        players: BTreeMap<PublicKey, Player>,
+    fn abandoned() -> Governance {
+        let mut governance = Governance::new(BTreeSet::from([ALICE]));
+        (0..30 * 24 * 60).for_each(|_| governance.pass(60_000));
+        governance
     }
 
-    impl Story {
-        fn new() -> Self {
-            let governance = Governance::new(BTreeSet::from([ALICE]));
-            Self { governance, players: BTreeMap::new() }
-        }
-
-        fn days(&mut self, days: u64) -> &mut Self {
-            (0..days * 24 * 60).for_each(|_| self.governance.pass(60_000));
-            self.governance.appoint(ABSENCE, self.players.iter());
-            self
-        }
-
-        fn candidates(&self, max: usize) -> Vec<PublicKey> {
-            let days = ABSENCE.player_days;
-            let first = self.governance.candidates(days, self.players.iter(), max);
-            first.into_iter().map(|(key, _)| key).collect()
-        }
-
-        fn login(&mut self, key: PublicKey) -> &mut Self {
-            let time = self.governance.time;
-            self.players.entry(key).and_modify(|player| player.last_login = time).or_insert_with(
-                || Player {
-                    name: "x".to_owned(),
-                    look: metatopia_types::Look::default(),
-                    first_seen: time,
-                    last_login: time,
-                    days: 1,
-                    bot: false,
-                    since: Since { player: Height(0), regular: None },
-                    session: None,
-                },
-            );
-            self.governance.login(&key);
-            self.governance.appoint(ABSENCE, self.players.iter());
-            self
-        }
+    fn removal(n: u8) -> SetChange {
+        SetChange::Remove { key: PublicKey([n; 32]) }
     }
 
     #[test]
-    fn the_oldest_player_of_late_acts_for_admins_that_are_gone() {
-        let mut story = Story::new();
-        story.login(CHARLIE).days(1).login(BOB).days(23).login(BOB).days(5);
-        assert_eq!(story.governance.temp_admin, None);
-        assert_eq!(story.governance.countdown(30), DAY_MS);
+    fn the_first_in_line_acts_for_admins_that_are_gone_until_one_logs_in() {
+        let mut governance = abandoned();
+        governance.time -= 1;
+        governance.appoint(30, Some(BOB));
+        assert_eq!((governance.temp_admin, governance.countdown(30)), (None, 1));
 
-        // Charlie is older, but has not logged in for 30 days.
-        story.days(1);
-        assert_eq!(story.governance.temp_admin, Some(BOB));
-        assert!(story.governance.is_admin(&BOB));
-        assert_eq!(story.candidates(9), [BOB]);
+        governance.pass(1);
+        governance.appoint(30, Some(BOB));
+        assert!(governance.is_admin(&BOB));
 
-        // An older player who comes back takes over at once.
-        story.login(CHARLIE);
-        assert_eq!(story.governance.temp_admin, Some(CHARLIE));
-        assert_eq!(story.candidates(9), [CHARLIE, BOB]);
-        assert_eq!(story.candidates(1), [CHARLIE]);
-        assert!(!story.governance.is_admin(&BOB));
-
-        // Neither Bob's nor Charlie's login counts as an admin's; Alice's does.
-        story.days(1).login(BOB).login(ALICE);
-        assert_eq!(story.governance.temp_admin, None);
-        assert_eq!(story.governance.countdown(30), 30 * DAY_MS);
+        // Bob's login does not count as an admin's; Alice's does.
+        governance.login(&BOB);
+        assert_eq!(governance.countdown(30), 0);
+        governance.login(&ALICE);
+        governance.appoint(30, Some(BOB));
+        assert_eq!(governance.temp_admin, None);
+        assert_eq!(governance.countdown(30), 30 * DAY_MS);
     }
 
     #[test]
-    fn a_temp_admin_who_stays_away_is_one_no_longer() {
-        let mut story = Story::new();
-        story.days(29).login(BOB).days(1);
-        assert_eq!(story.governance.temp_admin, Some(BOB));
+    fn a_change_by_a_temp_admin_waits_48_hours_and_falls_with_who_asked_for_it() {
+        let mut governance = abandoned();
+        governance.appoint(30, Some(BOB));
+        governance.delay(removal(9), BOB);
 
-        story.days(6);
-        assert_eq!(story.governance.temp_admin, Some(BOB));
-        story.days(1);
-        assert_eq!(story.governance.temp_admin, None);
+        (0..48 * 60 - 1).for_each(|_| governance.pass(60_000));
+        governance.pass(59_999);
+        governance.appoint(30, Some(BOB));
+        assert_eq!(governance.take_due(), None);
+        let mut older = governance.clone();
+        governance.pass(1);
+        assert_eq!(governance.take_due(), Some(removal(9)));
+        assert_eq!(governance.take_due(), None);
+
+        // An older player who comes back in time takes over, and the change falls.
+        older.appoint(30, Some(CHARLIE));
+        older.pass(1);
+        assert_eq!(older.take_due(), None);
+    }
+
+    #[test]
+    fn only_so_many_changes_wait_and_none_twice() {
+        let mut governance = abandoned();
+        for n in 0..DELAYED_MAX as u8 {
+            assert!(governance.has_room_for(&removal(n)));
+            governance.delay(removal(n), BOB);
+            assert!(!governance.has_room_for(&removal(n)), "it waits already");
+        }
+
+        assert!(!governance.has_room_for(&removal(99)));
     }
 
     #[test]
     fn a_world_that_was_off_does_not_age() {
-        let mut story = Story::new();
-        story.login(BOB);
+        let mut governance = Governance::new(BTreeSet::new());
 
-        story.governance.pass(365 * DAY_MS);
+        governance.pass(365 * DAY_MS);
 
-        assert_eq!(story.governance.time, GOVERNANCE_STEP_MS_MAX);
+        assert_eq!(governance.time, GOVERNANCE_STEP_MS_MAX);
     }
 
     #[test]

@@ -22,7 +22,8 @@ use crate::{
     limits::PACKAGE_PIECE_BYTES,
     object::{Object, Tile, object_key},
     placed::PlacedTiles,
-    shelf::{LeafDigest, Shelf, prefix_text},
+    readiness::Readiness,
+    shelf::{LeafDigest, Part, Shelf, prefix_text},
     state::{Charter, State},
 };
 
@@ -31,7 +32,7 @@ pub(crate) const PARAMETERS: &str = "parameters";
 pub(crate) const GOVERNANCE: &str = "governance";
 pub(crate) const VALIDATORS: &str = "validators";
 pub(crate) const FIRST_LOGINS: &str = "first_logins";
-pub(crate) const ROOTS: &str = "roots";
+pub(crate) const READINESS: &str = "readiness";
 pub(crate) const CHAT: &str = "chat";
 pub(crate) const PLAYERS: &str = "players";
 pub(crate) const WINDOWS: &str = "windows";
@@ -82,6 +83,7 @@ impl<T: Clone + PartialEq> Seen<T> {
 pub(crate) struct Leaves {
     singles: BTreeMap<LeafKey, Single>,
     charter: Seen<Charter>,
+    readiness: Seen<Readiness>,
     governance: Seen<Governance>,
     roster: Seen<Roster>,
     chat: Seen<ChatIndex>,
@@ -152,29 +154,45 @@ impl Leaves {
 
     /// The content of a leaf.
     pub(crate) fn content(&self, key: &LeafKey) -> Option<Vec<u8>> {
+        self.part(key, Part::Whole)
+    }
+
+    /// How a leaf of the list begins: at most so many bytes of a leaf that is not cut, of others
+    /// their first entries.
+    pub(crate) fn head(&self, key: &LeafKey, bytes: usize) -> Vec<u8> {
+        let mut head = self.part(key, Part::Head(bytes)).unwrap_or_default();
+        head.truncate(bytes);
+        head
+    }
+
+    fn part(&self, key: &LeafKey, part: Part) -> Option<Vec<u8>> {
         if let Some(single) = self.singles.get(key) {
-            return Some(single.content.to_vec());
+            let bytes = match part {
+                Part::Whole => single.content.len(),
+                Part::Head(bytes) => single.content.len().min(bytes),
+            };
+            return Some(single.content[..bytes].to_vec());
         }
         self.tree.get(key)?;
         // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
-        self.shelved(&key.0, &[]).or_else(|| {
+        self.shelved(&key.0, &[], part).or_else(|| {
             let (name, prefix) = key.0.rsplit_once('/')?;
-            self.shelved(name, &prefix_digits(prefix)?)
+            self.shelved(name, &prefix_digits(prefix)?, part)
         })
     }
 
     /// The content of a shelf's leaf.
-    fn shelved(&self, name: &str, prefix: &[u8]) -> Option<Vec<u8>> {
+    fn shelved(&self, name: &str, prefix: &[u8], part: Part) -> Option<Vec<u8>> {
         Some(match name {
-            PLAYERS => self.players.content(prefix),
-            HISTORIES => self.histories.content(prefix),
-            WINDOWS => self.windows.content(prefix),
-            OWNERS => self.owners.content(prefix),
-            PACKAGES => self.packages.content(prefix),
-            CONTACTS => self.contacts.content(prefix),
+            PLAYERS => self.players.part(prefix, part),
+            HISTORIES => self.histories.part(prefix, part),
+            WINDOWS => self.windows.part(prefix, part),
+            OWNERS => self.owners.part(prefix, part),
+            PACKAGES => self.packages.part(prefix, part),
+            CONTACTS => self.contacts.part(prefix, part),
             _ => {
                 let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
-                self.tiles.get(&tile)?.content(prefix)
+                self.tiles.get(&tile)?.part(prefix, part)
             }
         })
     }
@@ -190,8 +208,10 @@ impl Leaves {
     /// Looks at whatever was touched since the last call, and gives the root of the state.
     pub(crate) fn refresh(&mut self, state: &mut State) -> Root {
         self.single(CLOCK, &state.clock);
-        self.single(ROOTS, &state.roots);
         self.single(FIRST_LOGINS, &state.first_logins);
+        if self.readiness.is_news(&state.readiness) {
+            self.single(READINESS, &state.readiness);
+        }
         if self.charter.is_news(&state.charter) {
             self.single(PARAMETERS, &state.charter);
         }

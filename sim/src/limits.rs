@@ -11,8 +11,25 @@ pub const LANES_MAX: usize = 1 << 16;
 /// Lanes of one author remembered at once: a session a few seconds for a whole minute.
 pub const LANES_PER_AUTHOR_MAX: usize = 16;
 
-/// Players ever seen. 64 Ki players of about 200 B are 13 MiB.
+/// Players who are remembered. 64 Ki players of about 200 B are 13 MiB.
 pub const PLAYERS_MAX: usize = 1 << 16;
+
+/// Players up to whom nobody is forgotten. The last quarter of the places is for people who were seen
+/// on enough days: while anybody else can be forgotten, newcomers take no more than that one's place.
+pub const PLAYERS_ROOMY: usize = PLAYERS_MAX - PLAYERS_MAX / 4;
+
+/// Ticks without an act other than a heartbeat after which a seat may be taken: one minute.
+pub const SEAT_TICKS: u64 = 60 * metatopia_types::limits::TICKS_PER_SECOND;
+
+/// Sessions without an avatar at one time, as many as plaza has seats. Each is looked at in every
+/// tick; there are at most 128 stewards among them, who are never logged out for it.
+pub const SEATLESS_MAX: usize = 1_024;
+
+/// Changes of who votes by a temp admin that wait: each of at most 400 B, together a tenth of a leaf.
+pub const DELAYED_MAX: usize = 16;
+
+/// Milliseconds of governance time that they wait: 48 hours, in which a permanent admin may come.
+pub const DELAY_MS: u64 = 48 * 3_600 * 1_000;
 
 /// Permanent admins.
 pub const ADMINS_MAX: usize = 64;
@@ -48,8 +65,17 @@ pub const VOICE_TICKS: u64 = 60;
 /// Lines in the chat index: 256 of at most 100 B are 25 KiB, one leaf.
 pub const CHAT_LINES_MAX: usize = 256;
 
-/// Roots of earlier turns that a standby may name to show that it follows.
-pub const ROOTS_MAX: usize = metatopia_types::limits::OUTCOME_TURNS as usize;
+/// Heights at which standbys show that the state is there are multiples of this: one a second.
+pub const PROOF_HEIGHTS: u64 = 20;
+
+/// Such heights that a proof may name: those of the last 60 turns.
+pub const PROOFS_KEPT: usize = 3;
+
+/// Leaves that one proof draws: who lacks a hundredth of the state fails with every second one.
+pub const PROOF_LEAVES: usize = 64;
+
+/// Bytes of each of them that count, so that 16 standbys cost 4 MiB of hashing a second.
+pub const PROOF_LEAF_BYTES: usize = 4 * 1_024;
 
 /// Gas after which no further call of one script begins in the same tick. With the hard limit of a
 /// call (20,000) a script uses at most 25,000 a tick.

@@ -23,7 +23,7 @@ pub struct Player {
     pub bot: bool,
     /// The turns since which the key counts as more than a stranger's.
     pub since: Since,
-    /// The presence in the world; nothing while away.
+    /// The presence in the world; none while away.
     pub session: Option<Session>,
 }
 
@@ -50,17 +50,20 @@ impl Player {
     }
 }
 
-/// A player's presence: a lease that every act renews.
+/// A player's presence, with an avatar or without: a lease that every act renews.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// The lane whose acts count; a login in another lane takes over.
     pub lane: Lane,
-    /// The player's body in the world.
-    pub avatar: ObjectId,
+    /// The player's body in the world; none of who is logged in without a seat.
+    pub avatar: Option<ObjectId>,
     /// Where the player wants to go: at most 1 long, a share of the walking speed.
     pub heading: Vec2,
     /// The avatar obeys up to this tick; then it stands still, and leaves after the grace time.
     pub lease: Tick,
+    /// The tick of the last act other than a heartbeat: of two, the one with the older act gives up
+    /// its seat.
+    pub acted: Tick,
     /// The tick of the last push.
     pub pushed: Option<Tick>,
     /// The last gesture, and when it was made.

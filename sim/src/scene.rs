@@ -125,7 +125,7 @@ impl World {
         (at.plus(GESTURE_TICKS) > self.tick()).then_some(emote)
     }
 
-    /// The avatar of a player who is present.
+    /// The avatar of a player who has one.
     #[must_use]
     pub fn avatar(&self, player: &PublicKey) -> Option<ObjectId> {
         self.state.present.get(player).copied()
@@ -142,7 +142,7 @@ impl World {
         self.state.players.iter()
     }
 
-    /// Who is present, by key, with their avatars.
+    /// Who has an avatar, by key.
     pub fn present(&self) -> impl Iterator<Item = (PublicKey, ObjectId)> {
         self.state.present.iter().map(|(key, avatar)| (*key, *avatar))
     }
@@ -183,7 +183,7 @@ impl World {
         self.state.things(owner).filter_map(|(id, _)| self.object(id))
     }
 
-    /// What a builder who is present did of late, and can take back.
+    /// What a builder who is logged in did of late, and can take back.
     #[must_use]
     pub fn history(&self, builder: &PublicKey) -> Option<&History> {
         self.state.histories.get(builder)
@@ -220,11 +220,11 @@ impl World {
     }
 
     /// The first `max` of the players who could be temp admin, in the order in which the rule takes
-    /// them. Looks at every player there ever was.
+    /// them.
     #[must_use]
     pub fn candidates(&self, max: usize) -> Vec<(PublicKey, &Player)> {
-        let days = self.parameters().player_days;
-        self.governance().candidates(days, self.state.players.iter(), max)
+        let first = self.state.census.line().take(max);
+        first.filter_map(|key| Some((*key, self.state.players.get(key)?))).collect()
     }
 
     /// Hashes of the last lines of chat, oldest first.

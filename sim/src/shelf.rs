@@ -29,6 +29,15 @@ pub(crate) struct LeafDigest {
     pub(crate) bytes: u32,
 }
 
+/// How much of a leaf is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    /// Its content.
+    Whole,
+    /// Its first entries, no more than it takes for so many bytes.
+    Head(usize),
+}
+
 /// Entries in their canonical encoding under keys of `N` bytes, and the leaves they form. Clones
 /// share their entries.
 #[derive(Debug, Clone)]
@@ -210,6 +219,21 @@ impl<const N: usize> Shelf<N> {
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         let hash = Digest(*blake3::hash(&content).as_bytes());
         self.leaves.insert(prefix.to_vec(), LeafDigest { hash, bytes });
+    }
+
+    /// The leaf with this prefix, or how it begins.
+    pub(crate) fn part(&self, prefix: &[u8], part: Part) -> Vec<u8> {
+        let Part::Head(bytes) = part else {
+            return self.content(prefix);
+        };
+        let mut head = Vec::with_capacity(bytes);
+        for entry in self.entries_under(prefix) {
+            head.extend_from_slice(entry);
+            if head.len() >= bytes {
+                break;
+            }
+        }
+        head
     }
 
     /// The content of the leaf with this prefix: the count of its entries, then the entries.

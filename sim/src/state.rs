@@ -2,30 +2,33 @@
 //! follow from it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
+use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Root, Roster,
+    ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
     ScriptId, SimId, Tick, limits::OUTCOME_TURNS,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    census::Census,
     chat::ChatIndex,
     first_logins::FirstLogins,
     gas::{Income, Pool},
-    governance::{Absence, Governance},
+    governance::Governance,
     history::History,
     inbox::Delivery,
     land::Land,
-    limits::{FIRST_IN_LINE, ROOTS_MAX},
+    limits::FIRST_IN_LINE,
     object::Object,
     parameters::Parameters,
-    players::{Player, Since},
+    players::{Player, Session, Since},
+    readiness::Readiness,
     room::Room,
     script::Script,
     tracked::Tracked,
@@ -86,10 +89,10 @@ pub(crate) struct State {
     pub(crate) roster: Roster,
     /// What a first login costs, and by what turns are judged.
     pub(crate) first_logins: FirstLogins,
-    /// Roots after the turns before the last one, the newest last.
-    pub(crate) roots: VecDeque<Root>,
+    /// What standbys must prove.
+    pub(crate) readiness: Readiness,
     pub(crate) players: Tracked<PublicKey, Player>,
-    /// What builders who are present did of late.
+    /// What builders who are logged in did of late.
     pub(crate) histories: Tracked<PublicKey, History>,
     pub(crate) windows: LaneWindows,
     pub(crate) windows_touched: BTreeSet<LaneKey>,
@@ -102,6 +105,8 @@ pub(crate) struct State {
     pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
     /// Index: the avatars of those who are present.
     pub(crate) present: BTreeMap<PublicKey, ObjectId>,
+    /// Index: who stands in line, who gives up a seat, who is forgotten.
+    pub(crate) census: Census,
     /// Index: what each player owns, avatars left out.
     pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
     /// Index: the first timer of each script that has any.
@@ -126,6 +131,7 @@ impl State {
         // The first turn has no turn before it to be later than.
         let passed = if self.clock.height == Height(0) { 0 } else { time.since(self.clock.time) };
         self.governance.pass(passed);
+        self.shorten_line();
         self.first_logins.pass(self.governance.time);
         self.first_logins.begin(height, header);
         self.appoint();
@@ -143,10 +149,8 @@ impl State {
     pub(crate) fn stewards(&self) -> BTreeSet<PublicKey> {
         let admins = self.governance.admins.iter().chain(&self.governance.temp_admin);
         let servers = self.roster.members().keys().chain(self.roster.standbys().keys());
-        let days = self.charter.parameters.player_days;
-        let line = self.governance.candidates(days, self.players.iter(), FIRST_IN_LINE);
-        let line = line.into_iter().map(|(key, _)| key);
-        admins.chain(servers).copied().chain(line).collect()
+        let line = self.census.line().take(FIRST_IN_LINE);
+        admins.chain(servers).chain(line).copied().collect()
     }
 
     /// Keeps the outcomes of the turn under way, and forgets old ones.
@@ -154,22 +158,6 @@ impl State {
         let height = self.clock.height;
         self.outcomes.insert(height, Arc::new(outcomes));
         self.outcomes.retain(|old, _| old.plus(OUTCOME_TURNS) > height);
-    }
-
-    /// Keeps the root after the last turn, and forgets old ones.
-    pub(crate) fn keep_root(&mut self, root: Root) {
-        self.roots.push_back(root);
-        if self.roots.len() > ROOTS_MAX {
-            self.roots.pop_front();
-        }
-    }
-
-    /// The root after a turn before the last one, if it is still known.
-    pub(crate) fn root_after(&self, height: Height) -> Option<Root> {
-        // While turn h is applied, the newest root is that of h - 1.
-        let back = self.clock.height.0.checked_sub(height.0.checked_add(1)?)?;
-        let newest = self.roots.len().checked_sub(1)?;
-        self.roots.get(newest.checked_sub(usize::try_from(back).ok()?)?).copied()
     }
 
     /// Is there room for another object?
@@ -192,22 +180,41 @@ impl State {
         if let Some(player) = object.player {
             self.present.insert(player, id);
         } else if let Some(owner) = object.owner {
-            self.owned.entry(owner).or_default().insert(id);
+            self.own(owner, id);
         }
         self.objects.insert(id, object);
         Ok(id)
     }
 
-    /// Takes a player's avatar out of the world; what the player did can be taken back no more.
-    pub(crate) fn despawn(&mut self, player: &PublicKey) {
-        if let Some(avatar) = self.present.remove(player) {
+    /// Ends a player's session; what the player did can be taken back no more.
+    pub(crate) fn despawn(&mut self, key: &PublicKey) {
+        self.remove_avatar(key);
+        self.histories.remove(key);
+        if let Some(player) = self.players.get(key).cloned() {
+            self.put_player(*key, Player { session: None, ..player });
+        }
+    }
+
+    /// Takes a player's avatar out of the world, and nothing else: who stays logged in can still take
+    /// back what was built, which takes no avatar.
+    pub(crate) fn unseat(&mut self, key: &PublicKey) {
+        self.remove_avatar(key);
+        let Some(player) = self.players.get(key).cloned() else { return };
+        let session = player.session.clone().map(|session| Session {
+            avatar: None,
+            heading: Vec2::ZERO,
+            gesture: None,
+            ..session
+        });
+        self.put_player(*key, Player { session, ..player });
+        self.bound_seatless();
+    }
+
+    fn remove_avatar(&mut self, key: &PublicKey) {
+        if let Some(avatar) = self.present.remove(key) {
             self.objects.remove(&avatar);
             // A body that is not there is gone, which is what is wanted.
             let _ = self.region.remove(avatar);
-        }
-        self.histories.remove(player);
-        if let Some(player) = self.players.get_mut(player) {
-            player.session = None;
         }
     }
 
@@ -258,8 +265,8 @@ impl State {
 
     /// Evaluates the rule of the temp admin.
     pub(crate) fn appoint(&mut self) {
-        let Parameters { admin_days, player_days, .. } = self.charter.parameters;
-        self.governance.appoint(Absence { admin_days, player_days }, self.players.iter());
+        let first = self.census.line().next().copied();
+        self.governance.appoint(self.charter.parameters.admin_days, first);
     }
 
     /// Follows a change of a script's timers in the index of alarms.
@@ -290,7 +297,7 @@ impl State {
     /// Makes the indexes of a state that was put together from its leaves.
     pub(crate) fn index(&mut self) {
         let avatar =
-            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar));
+            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar?));
         self.present = self.players.iter().filter_map(avatar).collect();
         self.owned = BTreeMap::new();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
@@ -298,6 +305,7 @@ impl State {
                 self.owned.entry(owner).or_default().insert(*id);
             }
         }
+        self.count_players();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());

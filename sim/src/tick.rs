@@ -80,6 +80,12 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
             let _ = state.region.set_velocity(*avatar, velocity);
         }
     }
+    for player in state.census.seatless() {
+        let session = state.players.get(player).and_then(|player| player.session.as_ref());
+        if session.is_some_and(|session| session.lease.plus(grace) < now) {
+            leaving.push(*player);
+        }
+    }
     leaving
 }
 

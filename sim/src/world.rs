@@ -24,7 +24,7 @@ use crate::{
     limits::WORLD_BYTES_MAX,
     programs::Programs,
     room::{Room, promised},
-    state::State,
+    state::{Clock, State},
     tick::{Ticked, tick},
     watch::{Probe, Stage, Watch},
     windows::LaneWindows,
@@ -223,10 +223,11 @@ impl World {
         assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
         assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
         assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
-        let (before, room) = (self.leaves.root(), self.room());
+        let room = self.room();
         let state = Arc::make_mut(&mut self.state);
         state.room = room;
-        state.keep_root(before);
+        let Clock { height, seed, .. } = state.clock;
+        state.readiness.note(height, &seed, &state.roster, &self.leaves);
         state.begin_turn(header.height, header.time, header.id());
         let touched = state.windows.record_touched(turn);
         state.windows_touched.extend(touched);

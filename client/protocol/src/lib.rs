@@ -40,7 +40,7 @@ pub use message::{
 };
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use question::{
-    Answer, CANDIDATES_MAX, CandidateEntry, GENESIS_PART_BYTES, GovernanceEntry,
+    Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, Link, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
     SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX,
     ThingEntry,

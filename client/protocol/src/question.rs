@@ -7,7 +7,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use metatopia_math::Vec2;
 use metatopia_types::{
     Certificate, Contact, Header, HeaderId, Height, Lane, Look, ObjectId, PackageId, PublicKey,
-    Receipt, Root, ScriptId, Seq, StateProof, Tick, Turn, ValidatorSet,
+    Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -300,6 +300,8 @@ pub struct GovernanceEntry {
     pub admin_days: u32,
     /// Days in which a player must have logged in to be one.
     pub player_days: u32,
+    /// Days on which a player must have been seen to be one.
+    pub seen_days: u32,
     /// Now.
     pub time: u64,
     /// When a permanent admin logged in for the last time; genesis counts as a login.
@@ -313,6 +315,20 @@ pub struct GovernanceEntry {
     /// Servers that were removed for signing two things at once, with the height of the removal,
     /// ascending by key.
     pub exposed: Vec<(PublicKey, Height)>,
+    /// Changes of who votes by a temp admin, in the order in which they take effect.
+    pub delayed: Vec<DelayedEntry>,
+}
+
+/// A change of who votes that a temp admin asked for. It falls if somebody else decides before it
+/// takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelayedEntry {
+    /// What is to change.
+    pub change: SetChange,
+    /// Who asked for it.
+    pub by: PublicKey,
+    /// Milliseconds of governance time until it takes effect.
+    pub left: u64,
 }
 
 /// A player who could be temp admin. Times are governance time in milliseconds.

@@ -148,7 +148,7 @@ fn acts() -> Vec<Act> {
         Act::Say { channel: 255, body: words().id() },
         Act::SetChange(SetChange::Add { key: key(5).public(), contact }),
         Act::SetChange(SetChange::Remove { key: key(5).public() }),
-        Act::Ready { height: Height(299), root: Root(digest(9)) },
+        Act::Ready { height: Height(299), proof: digest(9) },
         Act::Report(Evidence::votes(vote(None), vote(Some(HeaderId(digest(1)))))),
         Act::Report(Evidence::proposals(proposal(None), proposal(Some(Round(1))))),
     ];
@@ -330,7 +330,7 @@ fn outcomes() -> Vec<Outcome> {
         Refusal::OutOfRange,
         Refusal::TooOften,
         Refusal::BadSetChange,
-        Refusal::WrongRoot,
+        Refusal::WrongProof,
         Refusal::BadEvidence,
         Refusal::Crashed,
         Refusal::NotYours,
@@ -349,6 +349,8 @@ fn outcomes() -> Vec<Outcome> {
         Refusal::NotFree,
         Refusal::NothingToUndo,
         Refusal::GiftStays,
+        Refusal::NoSeat,
+        Refusal::ChangesWait,
     ];
     [Outcome::Ok, Outcome::Made(ObjectId(300))]
         .into_iter()
@@ -430,12 +432,21 @@ fn governance() -> GovernanceEntry {
         temp_admin: Some(key),
         admin_days: 30,
         player_days: 7,
+        seen_days: 3,
         time: 90_000,
         admin_login: 1,
         countdown: 0,
         players: 2,
         candidates: vec![CandidateEntry { name, key, first_seen: 2, last_login: 3 }],
         exposed: vec![(key, Height(4))],
+        delayed: vec![
+            DelayedEntry { change: SetChange::Remove { key }, by: key, left: 172_800_000 },
+            DelayedEntry {
+                change: SetChange::Reserve { key, contact: Contact::default() },
+                by: key,
+                left: 0,
+            },
+        ],
     }
 }
 

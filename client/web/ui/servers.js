@@ -49,6 +49,12 @@ function span(ms) {
   return t('governance.span', { days: Math.floor(hours / 24), hours: hours % 24 });
 }
 
+/** A change of who votes that waits, in a line. @param {{ change: Record<string, { key: string }>, left: number }} each */
+function waiting({ change, left }) {
+  const [kind, { key }] = Object.entries(change)[0];
+  return t(`governance.delayed.${kind}`, { who: key.slice(0, 8), span: span(left) });
+}
+
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
@@ -56,20 +62,22 @@ export function governancePanel(page) {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
       const rules = (await page.client.governance()) ?? {};
-      const { validators = [], admins = [], acts = [], candidates = [], exposed = [] } = rules;
+      const { validators = [], admins = [], acts = [], candidates = [], exposed = [], delayed = [] } = rules;
       fill(body,
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
         el('h3', null, t('governance.admins')),
         admins.length ? el('ul', null, ...admins.map((/** @type {string} */ key) => el('li', null, short(key)))) : el('p', { class: 'quiet' }, t('governance.noadmins')),
         el('h3', null, t('governance.temp')),
-        rules.admin_days !== undefined && el('p', { class: 'quiet' }, t('governance.rule', { x: rules.admin_days, y: rules.player_days })),
+        rules.admin_days !== undefined && el('p', { class: 'quiet' }, t('governance.rule', { x: rules.admin_days, y: rules.player_days, z: rules.seen_days })),
         facts([
           [t('governance.temp.now'), rules.temp_admin ? short(rules.temp_admin) : t('governance.temp.none')],
           [t('governance.countdown'), rules.countdown === undefined ? null : span(rules.countdown)],
           [t('governance.players'), rules.players === undefined ? null : String(rules.players)],
           ...candidates.map((/** @type {any} */ each, /** @type {number} */ i) => [t('governance.candidate', { n: i + 1 }), el('span', null, `${each.name} `, short(each.key))]),
         ]),
+        delayed.length > 0 && el('h3', null, t('governance.delayed')),
+        delayed.length > 0 && el('ul', null, ...delayed.map((/** @type {any} */ each) => el('li', null, waiting(each)))),
         exposed.length > 0 && el('h3', null, t('governance.exposed')),
         exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
         el('h3', null, t('governance.acts')),

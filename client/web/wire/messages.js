@@ -7,7 +7,7 @@ import {
 } from './postcard.js';
 import {
   certificate, contact, emote, header, id, look, movement, outcome, receipt, signature,
-  signedEnvelope, stateProof, submission, turn, validatorSet, vec2,
+  setChange, signedEnvelope, stateProof, submission, turn, validatorSet, vec2,
 } from './types.js';
 
 /** The version in every hello. */
@@ -94,10 +94,11 @@ const thingEntry = struct({
   scripts: seq(tuple(count, id)),
 });
 const candidate = struct({ name: text, key: id, first_seen: count, last_login: count });
+const delayedChange = struct({ change: setChange, by: id, left: count });
 const governance = struct({
-  admins: seq(id), temp_admin: option(id), admin_days: u32, player_days: u32, time: count,
+  admins: seq(id), temp_admin: option(id), admin_days: u32, player_days: u32, seen_days: u32, time: count,
   admin_login: count, countdown: count, players: u32, candidates: seq(candidate),
-  exposed: seq(tuple(id, count)),
+  exposed: seq(tuple(id, count)), delayed: seq(delayedChange),
 });
 const orderEntry = struct({ tick: count, sender: count, event: text });
 const snapshotOffer = struct({ height: count, bytes: count, header, certificate });

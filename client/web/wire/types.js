@@ -28,7 +28,7 @@ export const look = struct({ color: u32, shape });
 export const emote = choice({ Wave: null, Nod: null, Dance: null, Bow: null, Laugh: null });
 
 export const contact = struct({ peer_id: text, address: text });
-const setChange = choice({
+export const setChange = choice({
   Add: struct({ key: id, contact }), Remove: struct({ key: id }),
   Reserve: struct({ key: id, contact }),
 });
@@ -83,7 +83,7 @@ const acts = {
   Emote: emote,
   SetLook: look,
   SetChange: setChange,
-  Ready: struct({ height: count, root: id }),
+  Ready: struct({ height: count, proof: id }),
   Report: evidence,
   Build: build,
 };
@@ -99,11 +99,11 @@ export const submission = struct({ act: signedEnvelope, blobs: seq(bytes) });
 const refusal = choice({
   NotLoggedIn: null, OtherSession: null, NotAdmin: null, BadText: null, NoObject: null,
   OutOfReach: null, Immovable: null, NoBlob: null, NoChannel: null, Full: null, OutOfRange: null,
-  TooOften: null, BadSetChange: null, WrongRoot: null, BadEvidence: null, Crashed: null,
+  TooOften: null, BadSetChange: null, WrongProof: null, BadEvidence: null, Crashed: null,
   NotYours: null, Person: null, ClosedLand: null, Occupied: null, KeptClear: null, BadSize: null,
   TooManyObjects: null, TooManyScripts: null, TooMuchText: null, NoPlayer: null,
   NoRoomForGifts: null, NoPackage: null, NoScript: null, NotFree: null, NothingToUndo: null,
-  GiftStays: null,
+  GiftStays: null, NoSeat: null, ChangesWait: null,
 });
 export const outcome = choice({ Ok: null, Refused: refusal, Made: count });
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
+use metatopia_sim::limits::PROOF_HEIGHTS;
 use metatopia_types::{
     Act, ActId, Envelope, Evidence, Height, Now, PublicKey, Sign, Verify, limits,
 };
@@ -15,9 +16,9 @@ use crate::{
     mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_AHEAD, RELAYED_PER_SECOND},
 };
 
-/// For so many heights a standby's word that it follows is good; then it says it again. Roots of the
-/// last [`OUTCOME_TURNS`](limits::OUTCOME_TURNS) heights can be named.
-const READY_HEIGHTS: u64 = limits::OUTCOME_TURNS / 2;
+/// For so many heights a standby's word that it follows is good; then it says it again. What it shows
+/// counts for [`PROOFS_KEPT`](metatopia_sim::limits::PROOFS_KEPT) times [`PROOF_HEIGHTS`].
+const READY_HEIGHTS: u64 = 2 * PROOF_HEIGHTS;
 
 impl Replica {
     /// Says so if a session has opened whose key the sim knows.
@@ -192,7 +193,7 @@ impl Replica {
         }
     }
 
-    /// A standby shows that it follows, by the root that it came to. One that is far behind says so
+    /// A standby shows that it follows, by the state that is there. One that is far behind says so
     /// in vain, because nobody takes what has expired, and says it again later.
     pub(crate) fn get_ready(&mut self) {
         let own = self.config.agreement.signer.public();
@@ -200,10 +201,13 @@ impl Replica {
         let Some(world) = self.world.as_deref().filter(|_| !self.muted) else {
             return;
         };
-        let (height, root) = (world.height(), world.root());
-        if height >= self.ready_from && world.roster().calls(&own) {
+        let height = world.height();
+        if height < self.ready_from || !world.roster().calls(&own) {
+            return;
+        }
+        if let Some(proof) = world.readiness(&own) {
             self.ready_from = height.plus(READY_HEIGHTS);
-            self.own_act(Act::Ready { height, root }, READY_HEIGHTS);
+            self.own_act(Act::Ready { height, proof }, READY_HEIGHTS);
         }
     }
 

@@ -1,9 +1,10 @@
 //! What the state says about players, scripts and who decides, as clients are told it.
 
 use metatopia_protocol::{
-    CANDIDATES_MAX, CandidateEntry, GovernanceEntry, PlayerEntry, ScriptEntry, ThingEntry,
+    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry, ScriptEntry,
+    ThingEntry,
 };
-use metatopia_sim::{Running, Seen, World};
+use metatopia_sim::{Delayed, Running, Seen, World};
 use metatopia_types::PublicKey;
 
 /// Who is present, ascending by key.
@@ -58,13 +59,26 @@ pub(crate) fn governance(world: &World) -> GovernanceEntry {
         temp_admin: state.temp_admin,
         admin_days: parameters.admin_days,
         player_days: parameters.player_days,
+        seen_days: parameters.seen_days,
         time: state.time,
         admin_login: state.admin_login,
         countdown: state.countdown(parameters.admin_days),
         players: u32::try_from(world.player_count()).unwrap_or(u32::MAX),
         candidates: world.candidates(CANDIDATES_MAX).into_iter().map(candidate).collect(),
         exposed: state.exposed.iter().map(|(key, height)| (*key, *height)).collect(),
+        delayed: delayed(world),
     }
+}
+
+/// The changes of who votes that wait.
+pub(crate) fn delayed(world: &World) -> Vec<DelayedEntry> {
+    let state = world.governance();
+    let entry = |delayed: &Delayed| DelayedEntry {
+        change: delayed.change.clone(),
+        by: delayed.by,
+        left: delayed.due.saturating_sub(state.time),
+    };
+    state.delayed.iter().map(entry).collect()
 }
 
 #[cfg(test)]

@@ -261,6 +261,7 @@ impl Replica {
             },
             fetching,
             missing: self.missing_turns(),
+            delayed: crate::facts::delayed(world),
             split: self.is_split(),
             stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
         })

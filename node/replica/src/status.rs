@@ -1,6 +1,7 @@
 //! The state of affairs, for people and dashboards.
 
 use crate::{Condition, Fetching, Missing};
+use metatopia_protocol::DelayedEntry;
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
 /// What a replica says about itself after each turn, and when something else changed.
@@ -40,6 +41,8 @@ pub struct Status {
     pub fetching: Option<Fetching>,
     /// Turns that it should keep and lacks, if it lacks any.
     pub missing: Option<Missing>,
+    /// Changes of who votes by a temp admin that wait.
+    pub delayed: Vec<DelayedEntry>,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
     /// Has nothing been decided for [`crate::STALL`]?

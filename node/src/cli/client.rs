@@ -4,6 +4,7 @@ mod builder;
 mod deeds;
 mod input;
 mod room;
+mod rules;
 mod walk;
 mod words;
 
@@ -133,6 +134,7 @@ async fn obey(room: &mut Room, line: &str) -> Result<After, Failure> {
         Command::Shout(words) => deeds::speak(room, true, &words).await?,
         Command::Emote(emote) => deeds::emote(room, emote).await?,
         Command::Who => deeds::who(room).await?,
+        Command::Rules => rules::rules(room).await?,
         Command::Source(thing) => deeds::source(room, &thing).await?,
         Command::Proof => deeds::proof(room).await?,
         Command::Help => room.tell(Kind::Answer, text::HELP)?,

@@ -83,6 +83,11 @@ impl Status {
         Follows::deserialize(self.more.get("follows")?).ok()
     }
 
+    fn delayed(&self) -> Vec<Delayed> {
+        let told = self.more.get("delayed").and_then(|told| Vec::deserialize(told).ok());
+        told.unwrap_or_default()
+    }
+
     fn missing(&self) -> Option<Missing> {
         Missing::deserialize(self.more.get("missing")?).ok()
     }
@@ -100,6 +105,26 @@ impl Status {
                 _ => failure,
             }
         })
+    }
+}
+
+/// A change of who votes by a temp admin, as a node tells of it.
+#[derive(Deserialize)]
+struct Delayed {
+    change: String,
+    server: String,
+    by: String,
+    seconds: u64,
+}
+
+impl fmt::Display for Delayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { change, server, by, seconds } = self;
+        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+        let short = |key: &str| key.get(..8).unwrap_or(key).to_owned();
+        let (server, by) = (short(server), short(by));
+        write!(f, "{change} {server} in {hours} h {minutes} min, asked for by {by} who acts for ")?;
+        write!(f, "the admins; an admin's login stops it")
     }
 }
 
@@ -176,6 +201,9 @@ impl fmt::Display for Status {
         }
         if let Some(missing) = self.missing() {
             write!(f, "\nmissing     {missing}")?;
+        }
+        for delayed in self.delayed() {
+            write!(f, "\nwaits       {delayed}")?;
         }
         if let Some(disk) = told("disk") {
             write!(f, "\ndisk        {disk}")?;
@@ -258,6 +286,16 @@ mod tests {
             again by a new invite\n";
         assert!(one.contains(line), "{one}");
         assert!(!told("null").contains("follows"));
+    }
+
+    #[test]
+    fn people_are_told_which_changes_of_who_votes_wait_and_what_stops_them() {
+        let waits = r#"[{"change":"add","server":"0123456789","by":"abcdef0123","seconds":7320}]"#;
+        let said = SAID.replace("\"stalled\"", &format!("\"delayed\":{waits},\"stalled\""));
+        let text = serde_json::from_str::<Status>(&said).unwrap().to_string();
+        let line = "\nwaits       add 01234567 in 2 h 2 min, asked for by abcdef01 who acts for the \
+            admins; an admin's login stops it\n";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use axum::{
     extract::State,
     http::{HeaderMap, header::HOST},
 };
-use metatopia_types::{Height, PublicKey, Root, SimId, Tick};
+use metatopia_protocol::DelayedEntry;
+use metatopia_types::{Height, PublicKey, Root, SetChange, SimId, Tick};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -64,6 +65,8 @@ pub struct Status {
     pub clients: u32,
     /// Turns that it should keep and lacks; `None` if it lacks none.
     pub missing: Option<Missing>,
+    /// Changes of who votes by a temp admin that wait.
+    pub delayed: Vec<Delayed>,
     /// How it follows, of a node that came by an invite and is no server yet; else `None`.
     pub follows: Option<Follows>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.
@@ -114,6 +117,32 @@ impl From<&metatopia_replica::Missing> for Missing {
     fn from(missing: &metatopia_replica::Missing) -> Self {
         let metatopia_replica::Missing { turns, first, last, unasked } = *missing;
         Self { turns, first, last, unasked: unasked.map(metatopia_replica::Unasked::told) }
+    }
+}
+
+/// A change of who votes that a temp admin asked for. It falls if a permanent admin comes in time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Delayed {
+    /// `add`, `remove` or `reserve`.
+    pub change: &'static str,
+    /// Which server.
+    #[serde(serialize_with = "text")]
+    pub server: PublicKey,
+    /// Who asked for it.
+    #[serde(serialize_with = "text")]
+    pub by: PublicKey,
+    /// Seconds of governance time until it takes effect.
+    pub seconds: u64,
+}
+
+impl From<&DelayedEntry> for Delayed {
+    fn from(delayed: &DelayedEntry) -> Self {
+        let (change, server) = match &delayed.change {
+            SetChange::Add { key, .. } => ("add", *key),
+            SetChange::Remove { key } => ("remove", *key),
+            SetChange::Reserve { key, .. } => ("reserve", *key),
+        };
+        Self { change, server, by: delayed.by, seconds: delayed.left.div_ceil(1_000) }
     }
 }
 

@@ -35,6 +35,7 @@ fn a_status() -> Status {
         peers: 1,
         clients: 5,
         missing: None,
+        delayed: Vec::new(),
         condition: "running",
         stalled: false,
         follows: None,

@@ -232,18 +232,22 @@ impl Teller {
                 address: "/ip4/127.0.0.1".to_owned(),
             },
         };
-        let ready = Act::Ready { height: self.world.height(), root: self.world.root() };
+        let of = self.world.height();
+        let ready = |n: u8| {
+            let proof = self.world.readiness(&server_key(n).public()).unwrap_or_default();
+            Act::Ready { height: of, proof }
+        };
         match height.0 {
             100 | 200 | 300 => self.login_admin(),
             101 => self.act(0, Act::SetChange(add(4))),
             102 => self.act(1, Act::SetChange(add(5))),
             110 => {
-                let wrong = Act::Ready { height: Height(50), root: Root::default() };
+                let wrong = Act::Ready { height: Height(100), proof: Digest::ZERO };
                 self.sign(&server_key(4), 204, 1, wrong);
             }
-            112 => self.sign(&server_key(4), 204, 1, ready),
+            121 => self.sign(&server_key(4), 204, 1, ready(4)),
             201 => self.act(0, Act::SetChange(add(5))),
-            210 => self.sign(&server_key(5), 205, 1, ready),
+            221 => self.sign(&server_key(5), 205, 1, ready(5)),
             240 | 241 => self.act(2, self.lie(5, height)),
             250 => self.act(3, self.lie(9, height)),
             301 => self.act(0, Act::SetChange(SetChange::Remove { key: server_key(0).public() })),

@@ -14,7 +14,7 @@ impl Case<'_> {
     pub(super) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
         let region = &self.state.region;
         let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
-        let avatar = own.ok_or(Refusal::NotLoggedIn)?;
+        let avatar = own.ok_or(Refusal::NoSeat)?;
         if footprint.distance(avatar.position()) > self.rules().reach {
             return Err(Refusal::OutOfReach);
         }

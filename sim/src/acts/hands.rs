@@ -22,9 +22,10 @@ impl Case<'_> {
         }
         let heading = heading_of(heading);
         let (player, session) = self.with_session(|session| session.heading = heading)?;
+        let avatar = session.avatar.ok_or(Refusal::NoSeat)?;
         let mut changes = vec![Change::Player(self.author(), player)];
         if heading != Vec2::ZERO {
-            changes.push(Change::Face(session.avatar, heading.angle()));
+            changes.push(Change::Face(avatar, heading.angle()));
         }
         Ok(changes)
     }
@@ -53,13 +54,13 @@ impl Case<'_> {
         if before.is_some_and(|before| before.plus(PUSH_TICKS_MIN) > tick) {
             return Err(Refusal::TooOften);
         }
-        let (player, session) = self.with_session(|session| session.pushed = Some(tick))?;
+        let (player, _) = self.with_session(|session| session.pushed = Some(tick))?;
         let away = target.position().saturating_sub(avatar.position());
         let direction = away.normalize().unwrap_or_else(|| avatar.angle().direction());
         let impulse = direction.scale(self.state.charter.parameters.avatar.push);
         Ok(vec![
             Change::Player(self.author(), player),
-            Change::Face(session.avatar, direction.angle()),
+            Change::Face(avatar.id(), direction.angle()),
             Change::Impulse(object, impulse),
         ])
     }
@@ -68,7 +69,7 @@ impl Case<'_> {
     fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
         let region = &self.state.region;
         let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
-        let avatar = own.ok_or(Refusal::NotLoggedIn)?;
+        let avatar = own.ok_or(Refusal::NoSeat)?;
         let target = region.body(object).ok_or(Refusal::NoObject)?;
         let parameters = &self.state.charter.parameters.avatar;
         let reach = parameters.radius.saturating_add(parameters.reach);

@@ -1,13 +1,14 @@
 //! Who votes: admins' changes, standbys that are ready, and evidence against liars.
 
 use metatopia_types::{
-    Evidence, Height, Refusal, Root, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
+    Digest, Evidence, Height, Refusal, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
 };
 
 use super::{Case, Change, Ruling};
 
 impl Case<'_> {
-    /// An admin names a standby or takes a server out.
+    /// An admin names a standby or takes a server out. What a temp admin asks for waits, so that a
+    /// permanent admin can still come.
     pub(super) fn set_change(&self, change: &SetChange) -> Ruling {
         let player = self.present()?;
         if !self.state.governance.is_admin(&self.author()) {
@@ -24,7 +25,8 @@ impl Case<'_> {
         if !fine {
             return Err(Refusal::BadText);
         }
-        let change = match change {
+        let is_permanent = self.state.governance.admins.contains(&self.author());
+        let made = match change {
             SetChange::Remove { key } if roster.members().contains_key(key) => {
                 self.members(|roster| roster.change(change).map_err(|_| Refusal::BadSetChange))?
             }
@@ -34,16 +36,22 @@ impl Case<'_> {
                 Change::Standbys(roster)
             }
         };
-        Ok(vec![Change::Player(self.author(), player), change])
+        if is_permanent {
+            return Ok(vec![Change::Player(self.author(), player), made]);
+        }
+        if !self.state.governance.has_room_for(change) {
+            return Err(Refusal::ChangesWait);
+        }
+        Ok(vec![Change::Player(self.author(), player), Change::Delay(change.clone())])
     }
 
-    /// A standby shows that it follows: it knows a root that it could not know otherwise.
-    pub(super) fn ready(&self, height: Height, root: Root) -> Ruling {
+    /// A standby shows that it follows: the state of a moment ago is there.
+    pub(super) fn ready(&self, height: Height, proof: &Digest) -> Ruling {
         if !self.state.roster.standbys().contains_key(&self.author()) {
             return Err(Refusal::BadSetChange);
         }
-        if self.state.root_after(height) != Some(root) {
-            return Err(Refusal::WrongRoot);
+        if !self.state.readiness.is_shown(height, &self.author(), proof) {
+            return Err(Refusal::WrongProof);
         }
         let key = self.author();
         let change =

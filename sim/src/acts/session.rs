@@ -6,7 +6,6 @@ use metatopia_types::{AssetLicence, Look, Refusal};
 
 use super::{Case, Change, Ruling};
 use crate::{
-    limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX},
     object::{AVATAR, Object},
     players::{Player, Session, Since, is_name},
     reach::distance_to,
@@ -18,28 +17,22 @@ const SPAWN_TRIES: usize = 16;
 impl Case<'_> {
     /// The first login of a key makes a player, each login of one who is away an avatar. A login in
     /// another lane takes over the avatar.
+    ///
+    /// Those without whom the sim stops are refused for nothing that others can use up: where there
+    /// is no seat they are logged in without an avatar, as is whoever lost a seat.
     pub(super) fn login(&self, name: &str, look: Look, bot: bool) -> Ruling {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
         check_look(look)?;
         let known = self.state.players.get(&self.author());
-        if known.is_none() && self.state.players.len() >= PLAYERS_MAX {
-            return Err(Refusal::Full);
-        }
+        let steward = self.state.is_steward(&self.author());
         let mut changes = Vec::new();
-        let avatar = match known.and_then(|player| player.session.as_ref()) {
-            Some(session) => {
-                changes.push(Change::Dress(session.avatar, name.to_owned(), look));
-                session.avatar
-            }
-            None => {
-                let (object, body) = self.avatar(name, look)?;
-                changes.push(Change::Spawn(object, Box::new(body)));
-                self.state.clock.next_object
-            }
-        };
+        if known.is_none() {
+            changes.extend(self.make_room(steward)?.map(Change::Forget));
+        }
         let (now, height) = (self.state.governance.time, self.state.clock.height);
+        let before = known.and_then(|player| player.session.as_ref());
         let mut player = Player {
             name: name.to_owned(),
             look,
@@ -50,21 +43,44 @@ impl Case<'_> {
             since: known.map_or(Since { player: height, regular: None }, |player| player.since),
             session: Some(Session {
                 lane: self.envelope.lane,
-                avatar,
+                avatar: before.and_then(|session| session.avatar),
                 heading: Vec2::ZERO,
                 lease: self.lease(),
+                acted: self.tick(),
                 // A new session must not shorten the wait between two pushes.
-                pushed: known.and_then(|player| player.session.as_ref()?.pushed),
+                pushed: before.and_then(|session| session.pushed),
                 gesture: None,
             }),
         };
         player.seen(now, height, self.state.charter.parameters.seen_days);
+        let (player, seat) = self.seated(player, steward || before.is_some())?;
+        changes.extend(seat);
         if known.is_none() {
             changes.push(Change::FirstLogin);
         }
         changes.push(Change::Player(self.author(), player));
         changes.push(Change::Login(self.author()));
+        changes.push(Change::BoundSeatless);
         Ok(changes)
+    }
+
+    /// Returns a player who logs in with an avatar, and what makes that one; `without` is for who is
+    /// logged in also without one.
+    fn seated(&self, mut player: Player, without: bool) -> Result<(Player, Vec<Change>), Refusal> {
+        let (name, look, regular) = (player.name.clone(), player.look, self.is_regular(&player));
+        let Some(session) = player.session.as_mut() else { return Ok((player, Vec::new())) };
+        let seat = match session.avatar {
+            Some(avatar) => vec![Change::Dress(avatar, name, look)],
+            None => match self.sit(&name, look, regular) {
+                Ok(seat) => {
+                    session.avatar = Some(self.state.clock.next_object);
+                    seat
+                }
+                Err(_) if without => Vec::new(),
+                Err(why) => return Err(why),
+            },
+        };
+        Ok((player, seat))
     }
 
     pub(super) fn leave(&self) -> Ruling {
@@ -76,14 +92,8 @@ impl Case<'_> {
         Ok(vec![Change::Player(self.author(), self.present()?)])
     }
 
-    fn avatar(&self, name: &str, look: Look) -> Result<(Object, BodySpec), Refusal> {
+    pub(super) fn avatar(&self, name: &str, look: Look) -> (Object, BodySpec) {
         let parameters = &self.state.charter.parameters;
-        if !self.state.has_room() || self.state.present.len() >= parameters.avatars_max as usize {
-            return Err(Refusal::Full);
-        }
-        if self.tally.arrivals >= ARRIVALS_PER_TURN_MAX {
-            return Err(Refusal::TooOften);
-        }
         let object = Object {
             kind: AVATAR.to_owned(),
             name: name.to_owned(),
@@ -101,7 +111,7 @@ impl Case<'_> {
         body.mass = parameters.avatar.mass;
         body.friction = Fx::from_ratio(1, 10);
         body.fixed_rotation = true;
-        Ok((object, body))
+        (object, body)
     }
 
     /// A place near the spawn point where no body is; if a few tries find none, the last one tried:

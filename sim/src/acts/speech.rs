@@ -17,8 +17,8 @@ impl Case<'_> {
         }
         let blob = self.court.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
-        let speaker = session.avatar;
-        let avatar = self.state.region.body(speaker).ok_or(Refusal::NotLoggedIn)?;
+        let speaker = session.avatar.ok_or(Refusal::NoSeat)?;
+        let avatar = self.state.region.body(speaker).ok_or(Refusal::NoSeat)?;
         let line = ChatLine {
             height: self.state.clock.height,
             tick: self.tick(),
@@ -51,7 +51,9 @@ impl Case<'_> {
 
     pub(super) fn emote(&self, emote: Emote) -> Ruling {
         let tick = self.tick();
-        let (player, _) = self.with_session(|session| session.gesture = Some((emote, tick)))?;
+        let (player, session) =
+            self.with_session(|session| session.gesture = Some((emote, tick)))?;
+        session.avatar.ok_or(Refusal::NoSeat)?;
         Ok(vec![Change::Player(self.author(), player)])
     }
 
@@ -60,6 +62,7 @@ impl Case<'_> {
         let (mut player, session) = self.with_session(|_| ())?;
         player.look = look;
         let name = player.name.clone();
-        Ok(vec![Change::Player(self.author(), player), Change::Dress(session.avatar, name, look)])
+        let dress = session.avatar.map(|avatar| Change::Dress(avatar, name, look));
+        Ok([Change::Player(self.author(), player)].into_iter().chain(dress).collect())
     }
 }

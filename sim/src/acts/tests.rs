@@ -10,7 +10,7 @@ use metatopia_types::{
 use super::{Case, Court, Faults, Ruling, Tally};
 use crate::{
     Genesis, Parameters,
-    limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX},
+    limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
     players::{Player, Since},
     programs::Programs,
     state::State,
@@ -67,7 +67,7 @@ fn login() -> Act {
 }
 
 #[test]
-fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
+fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
     let mut state = state();
     let key = |n: u64| {
         let mut key = [2; 32];
@@ -84,10 +84,37 @@ fn a_sim_knows_so_many_players_and_lets_known_ones_in() {
         since: Since { player: Height(0), regular: None },
         session: None,
     };
-    (0..PLAYERS_MAX as u64).for_each(|n| state.players.insert(key(n), away.clone()));
+    let forgets = |state: &State, author: PublicKey| {
+        let changes = rule(state, author, login()).expect("there is room");
+        changes.iter().find_map(|change| match change {
+            super::Change::Forget(key) => Some(*key),
+            _ => None,
+        })
+    };
+    let (newcomer, roomy) = (PublicKey([9; 32]), PLAYERS_ROOMY as u64);
+    (1..roomy).for_each(|n| state.put_player(key(n), away.clone()));
+    assert_eq!(forgets(&state, newcomer), None);
+    state.put_player(key(0), away.clone());
+    assert_eq!(forgets(&state, newcomer), Some(key(0)));
+    assert_eq!(forgets(&state, key(7)), None, "who is known takes nobody's place");
 
-    assert!(matches!(rule(&state, PublicKey([9; 32]), login()), Err(Refusal::Full)));
+    // Who was seen on enough days stays while there is any other place.
+    for n in 0..roomy {
+        state.put_player(key(n), Player { days: 3, ..away.clone() });
+    }
+    assert_eq!(forgets(&state, newcomer), None);
+    let regular = Player { days: 4, ..away.clone() };
+    (roomy..PLAYERS_MAX as u64).for_each(|n| state.put_player(key(n), regular.clone()));
+    assert_eq!(state.players.len(), PLAYERS_MAX);
+    let first = state.passer(None).expect("somebody");
+    assert_eq!(forgets(&state, newcomer), Some(first));
+    assert_eq!(state.players.get(&first).map(|player| player.days), Some(3));
+
+    // Nobody is forgotten who owns something; only a steward comes in then.
+    (0..PLAYERS_MAX as u64).for_each(|n| state.own(key(n), ObjectId(n + 1)));
+    assert!(matches!(rule(&state, newcomer, login()), Err(Refusal::Full)));
     assert!(rule(&state, key(7), login()).is_ok());
+    assert_eq!(forgets(&state, PublicKey([1; 32])), None, "a server");
 }
 
 #[test]

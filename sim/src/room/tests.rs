@@ -59,9 +59,10 @@ fn player() -> Player {
     let far = Fx::from_bits(i64::MIN);
     let session = Session {
         lane: Lane(MAX),
-        avatar: ObjectId(MAX),
+        avatar: Some(ObjectId(MAX)),
         heading: Vec2::new(far, far),
         lease: FAR,
+        acted: FAR,
         pushed: Some(FAR),
         gesture: Some((Emote::Wave, FAR)),
     };

@@ -362,8 +362,8 @@ fn a_player_has_so_many_things_texts_and_scripts() {
 #[test]
 fn the_world_keeps_room_for_avatars() {
     let mut builder = Builder::new();
-    builder.genesis.parameters.objects_max = 7;
-    builder.genesis.parameters.avatars_max = 4;
+    builder.genesis.parameters.objects_max = 8;
+    builder.genesis.parameters.avatars_max = 5;
     let mut yard = site(&mut builder);
     for n in 0..3 {
         place(&mut yard, 1, block(2 * n, 4));

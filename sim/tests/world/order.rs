@@ -169,7 +169,7 @@ fn kicks_of_several_scripts_add_up_and_the_last_writer_of_a_field_is_drawn_anew(
     let mut yard = crowd();
     let ball = ObjectId(3);
     let mut colors = BTreeSet::new();
-    for _ in 0..12 {
+    for _ in 0..24 {
         yard.say(1, 0, "x");
         yard.play();
         colors.insert(yard.world.object(ball).expect("here").look.color / 256);

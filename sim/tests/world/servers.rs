@@ -1,7 +1,11 @@
 //! Who votes: admins' changes, standbys that are ready, and evidence against liars.
 
+use metatopia_sim::{
+    World,
+    limits::{DELAY_MS, DELAYED_MAX},
+};
 use metatopia_types::{
-    Act, Contact, Digest, Evidence, HeaderId, Height, Outcome, Refusal, Root, Round, SetChange,
+    Act, Contact, Digest, Evidence, HeaderId, Height, Look, Outcome, Refusal, Round, SetChange,
     Sign, Signed, SigningKey, SimId, Vote, VoteKind,
 };
 
@@ -26,8 +30,15 @@ fn remove(n: u8) -> Act {
     Act::SetChange(SetChange::Remove { key: public(n) })
 }
 
-fn ready(yard: &Yard) -> Act {
-    Act::Ready { height: yard.world.height(), root: yard.world.root() }
+/// What standby `n` shows, at the next height at which the sim asks for it.
+fn ready(yard: &mut Yard, n: u8) -> Act {
+    let (height, proof) = loop {
+        match yard.world.readiness(&public(n)) {
+            Some(proof) => break (yard.world.height(), proof),
+            None => drop(yard.play()),
+        }
+    };
+    Act::Ready { height, proof }
 }
 
 #[test]
@@ -36,7 +47,7 @@ fn a_standby_becomes_a_validator_by_its_own_word_three_heights_later() {
 
     assert_eq!(yard.try_act(ADMIN, add(205)), Outcome::Ok);
     assert!(yard.world.roster().standbys().contains_key(&public(205)));
-    let act = ready(&yard);
+    let act = ready(&mut yard, 205);
     assert_eq!(yard.try_act(205, act), Outcome::Ok);
 
     let height = yard.world.height();
@@ -55,23 +66,51 @@ fn only_an_admin_who_is_logged_in_changes_the_set() {
 }
 
 #[test]
-fn a_standby_that_names_a_wrong_root_does_not_follow() {
+fn a_standby_that_does_not_show_the_state_does_not_follow() {
     let mut yard = with_admin();
     yard.act(ADMIN, add(205));
-    yard.idle(70);
-    let (height, root) = (yard.world.height(), yard.world.root());
+    yard.act(ADMIN, add(206));
+    yard.play();
+    let act = ready(&mut yard, 205);
+    let Act::Ready { height, proof } = act.clone() else { unreachable!("it is one") };
+    let others = yard.world.readiness(&public(206)).expect("asked for here");
 
-    for act in [
-        Act::Ready { height, root: Root(Digest::ZERO) },
-        Act::Ready { height: height.plus(1), root },
-        // Too long ago to know.
-        Act::Ready { height: Height(1), root },
+    for (n, act) in [
+        (205, Act::Ready { height, proof: Digest::ZERO }),
+        // Neither of another height, nor what another standby shows.
+        (205, Act::Ready { height: height.plus(20), proof }),
+        (205, Act::Ready { height, proof: others }),
+        (206, act.clone()),
     ] {
-        assert_eq!(yard.try_act(205, act), Outcome::Refused(Refusal::WrongRoot));
+        assert_eq!(yard.try_act(n, act), Outcome::Refused(Refusal::WrongProof));
     }
-    let act = ready(&yard);
-    assert_eq!(yard.try_act(206, act.clone()), Outcome::Refused(Refusal::BadSetChange));
+    assert_eq!(yard.try_act(207, act.clone()), Outcome::Refused(Refusal::BadSetChange));
+    // Those of the last three seconds count.
+    yard.idle(height.plus(59).0 - yard.world.height().0);
     assert_eq!(yard.try_act(205, act), Outcome::Ok);
+    yard.play();
+    let late = Act::Ready { height, proof: others };
+    assert_eq!(yard.try_act(206, late), Outcome::Refused(Refusal::WrongProof));
+}
+
+#[test]
+fn what_a_standby_shows_differs_with_every_leaf_that_is_drawn_and_is_the_same_everywhere() {
+    let mut yard = with_admin();
+    yard.act(ADMIN, add(205));
+    yard.idle(20 - yard.world.height().0);
+    let (root, snapshot) = (yard.world.root(), yard.world.snapshot());
+    let restored = World::from_snapshot(&snapshot, root, yard.world.tools()).expect("a state");
+    let own = yard.world.readiness(&public(205));
+    assert!(own.is_some());
+    assert_eq!(own, restored.readiness(&public(205)));
+    assert_ne!(own, yard.world.readiness(&public(206)));
+
+    // The same turns but for one look.
+    let mut other = with_admin();
+    other.act(ADMIN, add(205));
+    other.act(1, Act::SetLook(Look { color: 1, ..Look::default() }));
+    other.idle(20 - other.world.height().0);
+    assert_ne!(own, other.world.readiness(&public(205)));
 }
 
 #[test]
@@ -79,7 +118,7 @@ fn a_set_of_four_keeps_its_members_and_a_larger_one_lets_them_go() {
     let mut yard = with_admin();
     assert_eq!(yard.try_act(ADMIN, remove(201)), Outcome::Refused(Refusal::BadSetChange));
     yard.try_act(ADMIN, add(205));
-    let act = ready(&yard);
+    let act = ready(&mut yard, 205);
     yard.try_act(205, act);
 
     assert_eq!(yard.try_act(ADMIN, remove(201)), Outcome::Ok);
@@ -93,9 +132,9 @@ fn a_turn_changes_the_members_once() {
     yard.act(ADMIN, add(205));
     yard.act(ADMIN, add(206));
     yard.play();
-    let act = ready(&yard);
+    let (first, second) = (ready(&mut yard, 205), ready(&mut yard, 206));
 
-    let acts = [yard.act(205, act.clone()), yard.act(206, act)];
+    let acts = [yard.act(205, first), yard.act(206, second)];
     yard.play();
 
     let mut outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
@@ -138,7 +177,7 @@ fn who_signs_two_things_at_once_is_removed_once_the_set_allows_it() {
     // Four are too few to lose one; anybody may show the evidence again.
     assert_eq!(yard.try_act(1, evidence.clone()), Outcome::Refused(Refusal::BadSetChange));
     yard.try_act(ADMIN, add(205));
-    let act = ready(&yard);
+    let act = ready(&mut yard, 205);
     yard.try_act(205, act);
 
     assert_eq!(yard.try_act(1, evidence.clone()), Outcome::Ok);
@@ -168,24 +207,32 @@ fn evidence_that_proves_nothing_is_refused() {
     }
 }
 
-#[test]
-fn an_abandoned_sim_is_handed_to_its_oldest_player_and_back() {
+/// A sim that its admin left for a day, in which player 1 was seen on enough days, and decides.
+fn abandoned() -> Yard {
     let mut builder = Builder::new();
-    builder.genesis.parameters.admin_days = 1;
-    builder.genesis.parameters.player_days = 1;
+    builder.genesis.parameters.admin_days = 2;
+    builder.genesis.parameters.player_days = 2;
+    builder.genesis.parameters.seen_days = 2;
     let mut yard = builder.build();
-    yard.login(ADMIN);
-    yard.play();
-    yard.login(1);
-    yard.play();
-
     // A minute of governance time at most for a turn, however long it took.
     yard.turn_ms = 3_600_000;
-    yard.idle(1_439);
+    yard.login(1);
+    yard.login(2);
+    yard.idle(1_440);
+    yard.login(1);
+    yard.idle(1_440);
     assert_eq!(yard.world.governance().temp_admin, None);
     yard.login(1);
     yard.idle(2);
     assert_eq!(yard.world.governance().temp_admin, Some(public(1)));
+    yard
+}
+
+const DELAY_TURNS: u64 = DELAY_MS / 60_000;
+
+#[test]
+fn an_abandoned_sim_is_handed_to_its_oldest_regular_and_back() {
+    let mut yard = abandoned();
     assert_eq!(yard.try_act(1, add(205)), Outcome::Ok);
     assert_eq!(yard.world.root(), yard.world.rehash());
 
@@ -193,4 +240,54 @@ fn an_abandoned_sim_is_handed_to_its_oldest_player_and_back() {
     yard.play();
     assert_eq!(yard.world.governance().temp_admin, None);
     assert_eq!(yard.try_act(1, remove(205)), Outcome::Refused(Refusal::NotAdmin));
+}
+
+#[test]
+fn what_a_temp_admin_changes_takes_effect_after_48_hours() {
+    let mut yard = abandoned();
+    assert_eq!(yard.try_act(1, add(205)), Outcome::Ok);
+    assert_eq!(yard.try_act(1, add(205)), Outcome::Refused(Refusal::ChangesWait));
+    let waits = yard.world.governance().delayed.clone();
+    assert_eq!((waits.len(), waits[0].by), (1, public(1)));
+
+    let stands_by = |yard: &Yard| yard.world.roster().standbys().contains_key(&public(205));
+    for turn in 2..=DELAY_TURNS {
+        assert!(!stands_by(&yard), "after {turn} turns");
+        // It stays by coming now and then.
+        if turn % 1_440 == 0 {
+            yard.login(1);
+        }
+        yard.play();
+    }
+    assert!(stands_by(&yard));
+    assert_eq!(yard.world.governance().delayed, []);
+}
+
+#[test]
+fn what_a_temp_admin_changes_falls_when_a_permanent_admin_comes_in_time() {
+    let mut yard = abandoned();
+    assert_eq!(yard.try_act(1, add(205)), Outcome::Ok);
+    yard.idle(DELAY_TURNS / 3);
+
+    yard.login(ADMIN);
+    yard.idle(DELAY_TURNS);
+
+    assert!(yard.world.roster().standbys().is_empty());
+    assert_eq!(yard.world.governance().delayed, []);
+}
+
+#[test]
+fn as_many_changes_wait_as_may() {
+    let mut yard = abandoned();
+    for n in 0..DELAYED_MAX as u8 {
+        assert_eq!(yard.try_act(1, add(210 + n)), Outcome::Ok);
+    }
+    assert_eq!(yard.try_act(1, add(250)), Outcome::Refused(Refusal::ChangesWait));
+
+    // They take effect one a turn, in their order.
+    yard.login(1);
+    yard.idle(1_440);
+    yard.login(1);
+    yard.idle(1_440 + DELAYED_MAX as u64);
+    assert_eq!(yard.world.roster().standbys().len(), DELAYED_MAX);
 }

@@ -104,31 +104,6 @@ fn an_avatar_without_a_sign_of_life_stands_still_and_leaves_after_the_grace_time
 }
 
 #[test]
-fn a_full_world_takes_no_more_avatars() {
-    let mut builder = Builder::new();
-    builder.genesis.parameters.avatars_max = 2;
-    let mut yard = builder.build();
-    yard.login(1);
-    yard.login(2);
-    yard.play();
-
-    assert_eq!(yard.try_act(3, login("late", 0)), Outcome::Refused(Refusal::Full));
-    yard.act(1, Act::Leave);
-    yard.play();
-    assert_eq!(yard.try_act(3, login("late", 0)), Outcome::Ok);
-}
-
-#[test]
-fn a_full_ground_takes_no_more_objects() {
-    let mut builder = Builder::new();
-    builder.genesis.parameters.objects_max = 1;
-    builder.thing(metatopia_physics::Motion::Static, (10, 10), &[]);
-    let mut yard = builder.build();
-
-    assert_eq!(yard.try_act(1, login("late", 0)), Outcome::Refused(Refusal::Full));
-}
-
-#[test]
 fn a_crowd_that_comes_at_once_is_let_in_a_few_at_a_time() {
     let mut yard = Builder::new().build();
     let acts: Vec<_> = (0..=ARRIVALS_PER_TURN_MAX as u8).map(|n| yard.login(n)).collect();

@@ -9,7 +9,7 @@ use metatopia_scripting::{Effect, EventKind, Part, Value};
 use metatopia_sim::World;
 use metatopia_types::{
     Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Contact, Digest, Emote, Evidence,
-    HeaderId, Height, Look, ObjectId, Outline, Root, Round, ScriptId, SetChange, Vote, VoteKind,
+    HeaderId, Height, Look, ObjectId, Outline, Round, ScriptId, SetChange, Vote, VoteKind,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -131,7 +131,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
         13 => Act::SetChange(SetChange::Remove { key: member }),
         14 => Act::Ready {
             height: Height(dice.next_u64() >> dice.below(64)),
-            root: if dice.below(2) == 0 { world.root() } else { Root::default() },
+            proof: world.readiness(&member).unwrap_or_default(),
         },
         _ => {
             let liar = key(201 + dice.below(8) as u8);

@@ -15,8 +15,8 @@ use metatopia_sim::{
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane,
-    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope,
-    SigningKey, Turn, limits::EXPIRY_HEIGHTS_MAX,
+    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Round, Seq, Sign, Signature,
+    SignedEnvelope, SigningKey, Turn, limits::EXPIRY_HEIGHTS_MAX,
 };
 
 pub(crate) const T0: u64 = 1_700_000_000_000;
@@ -196,6 +196,15 @@ impl Yard {
         let signed = envelope.sign(&key(n));
         self.pending.push(signed.clone());
         signed
+    }
+
+    /// Adds an act of any key, which nobody signed: who applies a turn leaves signatures to those
+    /// who judged it.
+    pub(crate) fn unsigned(&mut self, author: PublicKey, seq: u64, act: Act) {
+        let (sim, lane, seq) = (self.world.sim(), Lane(1), Seq(seq));
+        let last_valid = self.world.height().plus(1);
+        let envelope = Envelope { sim, author, lane, seq, last_valid, act };
+        self.pending.push(SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) });
     }
 
     pub(crate) fn login(&mut self, n: u8) -> SignedEnvelope {

@@ -6,7 +6,7 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Root, Seq, Sign,
+    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Seq, Sign,
     Signature, SimId, Verify, Work, wire,
 };
 
@@ -56,12 +56,12 @@ pub enum Act {
     SetLook(Look),
     /// An admin changes who votes.
     SetChange(SetChange),
-    /// A standby says that it follows: it knows the root after a recent height.
+    /// A standby says that it follows: it shows that the state is there.
     Ready {
-        /// A height of the last `OUTCOME_TURNS`.
+        /// A recent height at which the sim asks for that.
         height: Height,
-        /// The root after it.
-        root: Root,
+        /// A digest over leaves of the state after it, keyed with the standby's own key.
+        proof: Digest,
     },
     /// Anybody shows that a validator signed two things at once.
     Report(Evidence),

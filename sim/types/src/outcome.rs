@@ -67,9 +67,9 @@ pub enum Refusal {
     /// The change of the validator set is against its rules.
     #[error("the validator set does not allow it")]
     BadSetChange,
-    /// The root that a standby named is not the one after that height.
-    #[error("that is not the root after that height")]
-    WrongRoot,
+    /// A standby did not show that the state after that height is there.
+    #[error("that does not show that the state after that height is there")]
+    WrongProof,
     /// The evidence proves nothing, or is old.
     #[error("the evidence proves nothing")]
     BadEvidence,
@@ -124,6 +124,12 @@ pub enum Refusal {
     /// Gifts are not taken back.
     #[error("a gift is not taken back")]
     GiftStays,
+    /// Every place in the world is taken by somebody who acts, and the act needs an avatar.
+    #[error("every place in the world is taken; try again in a minute")]
+    NoSeat,
+    /// The temp admin asked for this change already, or for as many as may wait.
+    #[error("the change waits already, or as many wait as may")]
+    ChangesWait,
 }
 
 impl core::fmt::Display for Outcome {

@@ -55,7 +55,7 @@ fn acts() -> Vec<Act> {
         Act::SetLook(look),
         Act::SetChange(SetChange::Add { key: key(5).public(), contact }),
         Act::SetChange(SetChange::Remove { key: key(5).public() }),
-        Act::Ready { height: Height(299), root: Root(Digest([9; 32])) },
+        Act::Ready { height: Height(299), proof: Digest([9; 32]) },
         Act::Report(Evidence::votes(vote(1, None), vote(1, Some(id)))),
         Act::Report(Evidence::proposals(proposal(1, id), proposal(1, HeaderId(Digest::ZERO)))),
     ]

@@ -41,7 +41,7 @@ fn yard() -> (World, PackageId) {
     let genesis = Genesis {
         name: "yard".to_owned(),
         engine: ENGINE,
-        parameters: Parameters::default(),
+        parameters: Parameters { seen_days: 1, ..Parameters::default() },
         admins: BTreeSet::from([key(1).public()]),
         validators: BTreeMap::from([(key(9).public(), Contact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
@@ -154,12 +154,12 @@ fn who_decides_is_told_with_those_who_would_be_next() {
 
     assert_eq!(told.admins, [key(1).public()]);
     assert_eq!((told.temp_admin, told.players), (None, 2));
-    assert_eq!((told.admin_days, told.player_days), (30, 7));
+    assert_eq!((told.admin_days, told.player_days, told.seen_days), (30, 7, 1));
     // The first turn has none before it; the second is 50 ms later.
     assert_eq!((told.time, told.admin_login), (50, 0));
     assert_eq!(told.countdown, 30 * DAY_MS - 50);
     let candidates: Vec<_> = told.candidates.iter().map(|c| (c.key, c.first_seen)).collect();
     assert_eq!(candidates, [(key(3).public(), 0), (key(2).public(), 50)]);
-    assert_eq!(told.exposed, []);
+    assert_eq!((told.exposed, told.delayed), (vec![], vec![]));
     assert_eq!(Height(2), world.height());
 }

@@ -253,8 +253,9 @@ fn carry_out(
     }
     let done = match &act.envelope.act {
         Act::SetChange(change) => author == admin && state.roster.change(change).is_ok(),
-        Act::Ready { height, root } => {
-            state.roots.get(height) == Some(root) && state.roster.promote(&author).is_ok()
+        // The root is all the state there is.
+        Act::Ready { height, proof } => {
+            state.roots.get(height) == Some(&Root(*proof)) && state.roster.promote(&author).is_ok()
         }
         _ => return true,
     };
@@ -373,7 +374,7 @@ mod tests {
         for (seq, height, root) in [(1, height, other), (2, Height(9), root), (3, height, root)] {
             let before = ledger.state().height;
             assert!(ledger.state().roster.members().get(&key).is_none(), "before {seq}");
-            ledger.submit(act(5, seq, Act::Ready { height, root }));
+            ledger.submit(act(5, seq, Act::Ready { height, proof: root.0 }));
             let next = turn(&mut ledger, before.0 + 1, None);
             ledger.decided(&next);
             ledger.apply_next().unwrap();

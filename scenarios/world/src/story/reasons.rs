@@ -32,7 +32,7 @@ reasons! {
         Refusal::OutOfRange => "out-of-range",
         Refusal::TooOften => "too-often",
         Refusal::BadSetChange => "bad-set-change",
-        Refusal::WrongRoot => "wrong-root",
+        Refusal::WrongProof => "wrong-proof",
         Refusal::BadEvidence => "bad-evidence",
         Refusal::Crashed => "crashed",
         Refusal::NotYours => "not-yours",

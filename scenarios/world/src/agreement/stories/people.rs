@@ -117,7 +117,7 @@ impl Crowd {
             };
             let state = server.ledger().state();
             if let Some((height, root)) = state.roots.last_key_value() {
-                let ready = Act::Ready { height: *height, root: *root };
+                let ready = Act::Ready { height: *height, proof: root.0 };
                 stage.submit_everywhere(&*setting.keys[seat], ready);
             }
         });

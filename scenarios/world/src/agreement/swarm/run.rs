@@ -176,7 +176,7 @@ impl Run {
             && let Some(joiner) = self.stage.world.server(seat)
             && let Some((height, root)) = joiner.ledger().state().roots.last_key_value()
         {
-            let ready = Act::Ready { height: *height, root: *root };
+            let ready = Act::Ready { height: *height, proof: root.0 };
             self.stage.submit_everywhere(&*setting.keys[seat], ready);
         }
         false
