@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_sim::limits::PROOF_HEIGHTS;
+use metatopia_sim::{Standing, Standings as _, limits::PROOF_HEIGHTS};
 use metatopia_types::{
     Act, ActId, Envelope, Evidence, Height, Now, PublicKey, Sign, Verify, limits,
 };
@@ -24,7 +24,7 @@ impl Replica {
     /// Says so if a session has opened whose key the sim knows.
     pub(crate) fn recognize(&mut self, client: ClientId) {
         let key = self.sessions.key(client);
-        if key.is_some_and(|key| self.standing(key) != Standing::Stranger) {
+        if key.is_some_and(|key| self.standing(&key) != Standing::Stranger) {
             self.effects.push_back(Effect::KnownClient { client, known: true });
         }
     }
@@ -35,7 +35,7 @@ impl Replica {
         let Envelope { author, act, .. } = envelope;
         if matches!(act, Act::Login { .. })
             && self.sessions.key(client) != Some(*author)
-            && self.standing(*author) == Standing::Stranger
+            && self.standing(author) == Standing::Stranger
         {
             self.effects.push_back(Effect::KnownClient { client, known: false });
         }
@@ -183,6 +183,12 @@ impl Replica {
             scheme: &*scheme,
         };
         mempool.admit(submission, origin, gate).map(|_| ())
+    }
+
+    /// What the owner of this key is to the sim, at the height under way.
+    fn standing(&self, key: &PublicKey) -> Standing {
+        let Ledger { register, windows, .. } = &self.ledger;
+        register.standing(key, windows.height().plus(1))
     }
 
     /// Evidence becomes an act of this server, like any other.

@@ -122,7 +122,7 @@ async fn on_a_plaza(
     measure: impl AsyncFnOnce(&mut Cluster, &World) -> Result<Vec<Figure>, Failure>,
 ) -> Result<Vec<Figure>, Failure> {
     console.note("starting four servers");
-    let world = World::open_or_create(path, SERVERS)?;
+    let world = World::open_or_create_with(path, SERVERS, |_| {})?;
     let mut cluster = Cluster::start(&world, 0)?;
     let figures = measure(&mut cluster, &world).await;
     let stopped = cluster.stop().await;

@@ -73,7 +73,7 @@ impl Author {
 /// Returns the act by which a key comes in for the first time. **The one place where the price of a
 /// first login is paid**: when logins carry work, it is computed here.
 pub(crate) fn first_login(name: &str) -> Act {
-    Act::Login { name: name.to_owned(), look: Look::default() }
+    Act::login(name.to_owned(), Look::default())
 }
 
 /// An open session.

@@ -398,19 +398,19 @@ impl Source<'_> {
 pub(in crate::cli) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {
     let bytes = read_file(path)?;
     engine::check(folder_of(path), &bytes)?;
-    decode(path, &bytes)
+    decode_genesis(path, &bytes)
 }
 
 /// Reads a genesis to show it, of whatever engine it is.
 pub(in crate::cli) fn read_any_genesis(path: &Path) -> Result<Genesis, Failure> {
     let bytes = read_file(path)?;
-    decode(path, &bytes).or_else(|undecoded| {
+    decode_genesis(path, &bytes).or_else(|undecoded| {
         engine::check(folder_of(path), &bytes)?;
         Err(undecoded)
     })
 }
 
-fn decode(path: &Path, bytes: &[u8]) -> Result<Genesis, Failure> {
+fn decode_genesis(path: &Path, bytes: &[u8]) -> Result<Genesis, Failure> {
     let wrong = |error| Failure::unverified(format!("{}: {error}", path.display()));
     Genesis::decode(bytes).map_err(wrong)
 }
