@@ -222,15 +222,13 @@ pub async fn run_meddled(
     let (status, watched) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(&settings, &genesis, server, gateway.address(), &certificates);
-    let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
-    let sockets = gateway.sockets();
     let node = http::Node {
         status: watched,
         queries: asked,
         session,
-        sockets,
+        sockets: gateway.sockets(),
         metrics,
-        source,
+        source: Arc::new(SourceOffer::new(settings.source_url.clone())),
         invites: Deposits::at(&settings.data_dir),
     };
     let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;

@@ -18,6 +18,7 @@ const FLAGS = [
 /** Why the journeys cannot be made here; nothing where they can. */
 export const missing = existsSync(CHROMIUM) ? null : `there is no ${CHROMIUM}`;
 
-export async function launch() {
-  return chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS, timeout: 60_000 });
+/** @param {string[]} [more] flags */
+export async function launch(more = []) {
+  return chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...FLAGS, ...more], timeout: 60_000 });
 }

@@ -27,13 +27,14 @@ function allowed() {
 
 /** Does this program bring the WebAssembly module? @param {Plaza} plaza */
 async function hasModule(plaza) {
-  const session = await (await fetch(new URL('/api/session', plaza.servers[0].http))).json();
+  const session = await (await fetch(plaza.here(0, '/api/session'))).json();
   return Boolean(session.wasm);
 }
 
 /**
  * A plaza and a browser for the journeys of one file.
- * @param {{servers?: number, module?: boolean}} [options] `module`: nothing works here without it
+ * @param {{servers?: number, module?: boolean, host?: string}} [options] `module`: nothing works here
+ * without it; `host`: a name that only the browser knows
  * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
  */
 export function setting(options) {
@@ -44,7 +45,7 @@ export function setting(options) {
   before(async () => {
     plaza = await Plaza.start(options);
     unchecked = Boolean(options?.module) && !(await hasModule(plaza));
-    browser = await launch();
+    browser = await launch(options?.host ? [`--host-resolver-rules=MAP ${options.host} 127.0.0.1`] : []);
   });
   after(async () => {
     await browser?.close();

@@ -26,14 +26,14 @@ const LOG_LINES = 12;
 export class Plaza {
   /**
    * Starts a plaza and waits until it is open.
-   * @param {{servers?: number}} [options]
+   * @param {{servers?: number, host?: string}} [options] `host`: what pages call it
    */
-  static async start({ servers = 4 } = {}) {
+  static async start({ servers = 4, host } = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world')],
+      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : [])],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));
@@ -76,9 +76,16 @@ export class Plaza {
     return url.href;
   }
 
+  /** A server as this machine reaches it, whatever pages call it. @param {number} index @param {string} path */
+  here(index, path) {
+    const url = new URL(path, this.servers[index].http);
+    url.hostname = '127.0.0.1';
+    return url;
+  }
+
   /** What a server says of itself. @param {number} index */
   async status(index) {
-    const answer = await fetch(new URL('/api/status', this.servers[index].http));
+    const answer = await fetch(this.here(index, '/api/status'));
     return answer.json();
   }
 

@@ -40,6 +40,7 @@ struct World {
 
 impl World {
     fn start(servers: &Servers<'_>, name: &str, more: &[&str]) -> Told<Self> {
+        wake_loopback(servers)?;
         let dir = servers.folder(HERE).with_file_name(name);
         let own = servers.lab.seat(HERE).address.to_string();
         let mut command = servers.command();
@@ -71,6 +72,16 @@ impl Drop for World {
         drop(self.up.kill());
         drop(self.up.wait());
     }
+}
+
+/// A machine reaches its own addresses by loopback, which is down in a new namespace. Servers that are
+/// alone in their seats do without.
+fn wake_loopback(servers: &Servers<'_>) -> Told<()> {
+    let mut command = Command::new("ip");
+    command.args(["link", "set", "lo", "up"]);
+    let mut ip = servers.lab.seat(HERE).spawn(&mut command).map_err(told("run `ip`"))?;
+    let ended = ip.wait().map_err(told("wait for `ip`"))?;
+    if ended.success() { Ok(()) } else { Err(format!("`ip link set lo up` ended with {ended}")) }
 }
 
 /// Runs the program on this, the second, machine; what it said, as JSON.
