@@ -86,7 +86,8 @@ fn all_that_belongs_to_the_place_is_carried_over_and_nothing_that_belongs_to_its
     before.retain(|key, hash| after.get(key) != Some(hash));
     let changed: BTreeSet<&str> =
         before.keys().map(|key| key.0.split_once('/').map_or(&*key.0, |(kind, _)| kind)).collect();
-    let of_servers = ["clock", "first_logins", "governance", "outcomes", "parameters", "validators"];
+    let of_servers =
+        ["clock", "first_logins", "governance", "outcomes", "parameters", "validators"];
     // Players are known from height 0 on.
     assert_eq!(changed, of_servers.into_iter().chain(["players", "windows"]).collect());
     assert_eq!(world.lands(), yard.world.lands());

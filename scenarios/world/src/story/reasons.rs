@@ -51,6 +51,8 @@ reasons! {
         Refusal::NotFree => "not-free",
         Refusal::NothingToUndo => "nothing-to-undo",
         Refusal::GiftStays => "gift-stays",
+        Refusal::NoSeat => "no-seat",
+        Refusal::ChangesWait => "changes-wait",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
