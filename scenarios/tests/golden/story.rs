@@ -232,28 +232,30 @@ impl Teller {
                 address: "/ip4/127.0.0.1".to_owned(),
             },
         };
-        let of = self.world.height();
-        let ready = |n: u8| {
-            let proof = self.world.readiness(&server_key(n).public()).unwrap_or_default();
-            Act::Ready { height: of, proof }
-        };
         match height.0 {
             100 | 200 | 300 => self.login_admin(),
             101 => self.act(0, Act::SetChange(add(4))),
             102 => self.act(1, Act::SetChange(add(5))),
             110 => {
-                let wrong = Act::Ready { height: Height(100), proof: Digest::ZERO };
+                let wrong = Act::Ready { height: Height(100), proof: Default::default() };
                 self.sign(&server_key(4), 204, 1, wrong);
             }
-            121 => self.sign(&server_key(4), 204, 1, ready(4)),
+            121 => self.ready(4, 204),
             201 => self.act(0, Act::SetChange(add(5))),
-            221 => self.sign(&server_key(5), 205, 1, ready(5)),
+            221 => self.ready(5, 205),
             240 | 241 => self.act(2, self.lie(5, height)),
             250 => self.act(3, self.lie(9, height)),
             301 => self.act(0, Act::SetChange(SetChange::Remove { key: server_key(0).public() })),
             302 => self.act(0, Act::SetChange(SetChange::Remove { key: server_key(1).public() })),
             _ => {}
         }
+    }
+
+    /// A standby shows that the state is there, at a height at which the sim asks for it.
+    fn ready(&mut self, n: u8, who: u8) {
+        let (key, height) = (server_key(n), self.world.height());
+        let proof = self.world.readiness(&key.public()).expect("asked for here");
+        self.sign(&key, who, 1, Act::Ready { height, proof });
     }
 
     fn login_admin(&mut self) {
