@@ -105,25 +105,27 @@ impl Tree {
 
     fn write(&self, path: &str, text: &str) {
         let path = self.0.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::create_dir_all(path.parent().expect("a file in a folder")).expect("a folder");
+        fs::write(path, text).expect("a written file");
     }
 
     fn replace(&self, path: &str, from: &str, to: &str) {
-        let text = fs::read_to_string(self.0.join(path)).unwrap();
+        let text = fs::read_to_string(self.0.join(path)).expect("a file");
         assert!(text.contains(from), "{path} holds no {from}");
         self.write(path, &text.replace(from, to));
     }
 
     /// Puts a module there, with a text that says that it was made of these sources.
     fn make(&self, folder: &str, wasm: &str) {
-        let made_of = parts(&self.0).unwrap().with_module(wasm.as_bytes());
+        let made_of =
+            parts(&self.0).expect("sources that fit together").with_module(wasm.as_bytes());
         self.write(&format!("{folder}/{WASM}"), wasm);
         self.write(&format!("{folder}/{MADE_OF}"), &format!("# For readers.\n{made_of}"));
     }
 
     fn fit(&self) -> Fit {
-        fit(&self.0.join(KEPT), &parts(&self.0).unwrap()).unwrap()
+        let parts = parts(&self.0).expect("sources that fit together");
+        fit(&self.0.join(KEPT), &parts).expect("readable files")
     }
 }
 
