@@ -1,5 +1,8 @@
 //! The attacks, one module each.
 
+mod processor;
+mod worst_call;
+
 use std::path::PathBuf;
 
 use crate::finding::Finding;
@@ -26,4 +29,8 @@ pub(crate) struct Attack {
 }
 
 /// Every attack, in the order in which they are played.
-pub(crate) const ATTACKS: &[Attack] = &[];
+pub(crate) const ATTACKS: &[Attack] = &[Attack {
+    name: "worst_call",
+    about: "the longest call of a script that `script check` passes",
+    play: worst_call::play,
+}];
