@@ -121,6 +121,7 @@ mod frozen;
 pub mod gas;
 mod genesis;
 mod governance;
+mod hearing;
 mod history;
 mod inbox;
 mod judge;
@@ -192,4 +193,4 @@ pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 4;
+pub const ENGINE: u32 = 5;

@@ -142,6 +142,8 @@ fn what_the_world_went_on_from_is_not_taken_back() {
 fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
     let mut builder = Builder::new();
     builder.genesis.parameters.building.objects_per_player = 1;
+    // Whoever appears is on the way to the block, wherever the dice fall.
+    builder.genesis.parameters.avatar.spawn_radius = Fx::HALF;
     let mut yard = site(&mut builder);
     let id = place(&mut yard, 1, block(3, 0));
     assert_eq!(built(&mut yard, 1, Build::Delete { object: id }), Outcome::Ok);

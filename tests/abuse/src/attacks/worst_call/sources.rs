@@ -213,7 +213,9 @@ fn over_all(body: &str) -> String {
         constants += &format!("const C_{name} = {text};\n");
         variables += &format!("let {name} = C_{name}; ");
     }
-    format!("{constants}const V = [0];\nfn on_start() {{ let point = vec2(1, 2); {variables}\n{body} }}")
+    format!(
+        "{constants}const V = [0];\nfn on_start() {{ let point = vec2(1, 2); {variables}\n{body} }}"
+    )
 }
 
 /// Much that is alive beside what is looked at.
@@ -226,16 +228,19 @@ fn crowds() -> Vec<Source> {
     let counts = format!("const C = [{}];", vec!["7"; 512].join(", "));
     let one = |name: &str, text: String| Source { name: name.to_owned(), text };
     vec![
-        one("a small one beside full ones", format!(
-            "{counts} fn on_start() {{ let v = 1; {few} loop {{ v; }} }}"
-        )),
+        one(
+            "a small one beside full ones",
+            format!("{counts} fn on_start() {{ let v = 1; {few} loop {{ v; }} }}"),
+        ),
         one("the first of many", format!("fn on_start() {{ {small} loop {{ v0; }} }}")),
-        one("the first of many long names", format!(
-            "fn on_start() {{ {many} loop {{ {long}00; }} }}"
-        )),
-        one("full ones below one another", format!(
-            "{counts} {depth} fn on_start() {{ deep(0); }}"
-        )),
+        one(
+            "the first of many long names",
+            format!("fn on_start() {{ {many} loop {{ {long}00; }} }}"),
+        ),
+        one(
+            "full ones below one another",
+            format!("{counts} {depth} fn on_start() {{ deep(0); }}"),
+        ),
         one("nothing at all", "fn on_start() { loop { } }".to_owned()),
         one("additions", "fn on_start() { let i = 0; loop { i += 1; } }".to_owned()),
         one("calls", "fn f() { } fn on_start() { loop { f(); } }".to_owned()),
