@@ -142,8 +142,6 @@ fn what_the_world_went_on_from_is_not_taken_back() {
 fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
     let mut builder = Builder::new();
     builder.genesis.parameters.building.objects_per_player = 1;
-    // Whoever appears is on the way to the block, wherever the dice fall.
-    builder.genesis.parameters.avatar.spawn_radius = Fx::HALF;
     let mut yard = site(&mut builder);
     let id = place(&mut yard, 1, block(3, 0));
     assert_eq!(built(&mut yard, 1, Build::Delete { object: id }), Outcome::Ok);
@@ -152,8 +150,11 @@ fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
     assert_eq!(undo(&mut yard, 1), Outcome::Ok);
     assert_eq!(yard.world.object(other), None);
 
-    yard.act(2, Act::Walk { heading: vec2(1, 0) });
-    while yard.position(yard.avatar(2)).x < Fx::from_ratio(5, 2) {
+    // Wherever the dice let it appear, and whoever stands in its way, it comes to where the block was.
+    let way = |yard: &Yard| vec2(3, 0).saturating_sub(yard.position(yard.avatar(2)));
+    while way(&yard).length() > Fx::HALF {
+        let heading = way(&yard);
+        yard.act(2, Act::Walk { heading });
         yard.play();
     }
     yard.act(2, Act::Walk { heading: Vec2::ZERO });
