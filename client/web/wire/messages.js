@@ -52,7 +52,7 @@ export const question = choice({
   Order: struct({ height: count, script: count }),
   Root: struct({ height: count }),
   Players: null,
-  Scripts: null,
+  Scripts: struct({ after: count }),
   Genesis: null,
   Turns: struct({ from: count }),
   Snapshot: null,
@@ -130,6 +130,7 @@ export const answer = choice({
   Applicants: seq(applicant),
   Pruned: struct({ oldest: count }),
   GenesisPart: bytes,
+  TooLong: null,
 });
 
 /** Why a server ends a session. */
