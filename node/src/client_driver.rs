@@ -19,8 +19,10 @@ mod trust;
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use metatopia_client::{LightClient, Session};
-use metatopia_protocol::{Answer, Goodbye, Question, Watching};
-use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, Seq, Sign};
+use metatopia_protocol::{
+    Answer, Goodbye, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, Watching,
+};
+use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, ScriptId, Seq, Sign};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -149,6 +151,28 @@ impl Driver {
         match self.while_listening(answer).await {
             Ok(submitted) => Ok(submitted?),
             Err(_) => Err(self.ended().await),
+        }
+    }
+
+    /// Asks what runs, page after page; nothing if the node does not say.
+    ///
+    /// # Errors
+    /// As [`Driver::ask`].
+    pub async fn scripts(
+        &mut self,
+        wait: Duration,
+    ) -> Result<Option<Vec<ScriptEntry>>, DriveError> {
+        let (mut all, mut after) = (Vec::new(), ScriptId(0));
+        loop {
+            let Answer::Scripts(page) = self.ask(Question::Scripts { after }, wait).await? else {
+                return Ok(None);
+            };
+            let last = page.len() < SCRIPTS_PER_ANSWER_MAX;
+            after = page.last().map_or(after, |entry| entry.script);
+            all.extend(page);
+            if last {
+                return Ok(Some(all));
+            }
         }
     }
 

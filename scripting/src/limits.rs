@@ -2,12 +2,23 @@
 //! `tests/limits.rs` hit each of them.
 
 /// Gas of one call. A unit is about one step of the first executor, which takes 0.03 to 0.15
-/// microseconds; copying arrays and maps costs up to 1.5 microseconds a unit. So a call that uses
-/// all of its gas takes 1 to 3 milliseconds, and at worst some 30.
+/// microseconds; the worst of some two thousand hostile sources takes a quarter of one. So a call that
+/// uses all of its gas takes 1 to 3 milliseconds, and at worst 5: `metatopia-abuse worst_call`.
 pub const GAS_PER_CALL_MAX: u64 = 20_000;
 
-/// Gas that each call costs before its first step, about a microsecond.
-pub const GAS_PER_CALL_MIN: u64 = 10;
+/// Gas that each call costs before its first step: some 20 microseconds in which its event is put into
+/// the inbox, sorted and taken out, and what it changed is merged and hashed.
+pub const GAS_PER_CALL_MIN: u64 = 200;
+
+/// Bytes of a script's state for which a call costs a unit more: it is copied, looked at and hashed.
+pub const STATE_BYTES_PER_GAS: usize = 32;
+
+/// Values of a literal list or map that stands as an argument, each list or map in it as four: the
+/// interpreter makes all of it for one unit of gas.
+pub const LITERAL_VALUES_MAX: usize = 16;
+
+/// Bytes of a literal text outside of constants: each use of it costs one unit of gas.
+pub const LITERAL_TEXT_BYTES_MAX: usize = 1_024;
 
 /// Script functions inside one another. Measured with the first executor, a level of the deepest
 /// expressions takes up to 32 KiB of native stack: 12 levels need 384 KiB. Whoever runs scripts

@@ -22,7 +22,7 @@ use std::{
 
 use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
-use metatopia_scripting::Event;
+use metatopia_scripting::{Event, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
     Act, ActId, Blob, BlobId, Envelope, Look, ObjectId, Outcome, PublicKey, Refusal, Roster,
     ScriptId, SetChange, SignedEnvelope, Tick, Turn, Verify,
@@ -31,6 +31,7 @@ use metatopia_types::{
 use crate::{
     building::Work,
     chat::ChatLine,
+    hearing::Hearers,
     inbox::{Sender, canonical_order},
     limits::DEED_BYTES_MAX,
     object::Object,
@@ -76,8 +77,10 @@ pub(crate) enum Change {
     Face(ObjectId, Angle),
     /// An event for some scripts, in the first tick.
     Post(Vec<ScriptId>, Event),
-    /// Words are heard.
+    /// Words are heard by people.
     Chat(ChatLine),
+    /// Words are heard by scripts, at their speaker's expense.
+    Heard(Hearers, Event),
     /// Other standbys.
     Standbys(Roster),
     /// Other members: at most so many times a turn.
@@ -114,8 +117,9 @@ pub(crate) struct Tally {
     set_changes: usize,
     /// Avatars that appeared.
     arrivals: usize,
-    /// Events for scripts.
+    /// What words became for scripts, of all speakers and of each: events, and looks for who hears.
     deliveries: usize,
+    deliveries_by: BTreeMap<PublicKey, usize>,
     /// Deeds of all builders, and of each.
     builds: u32,
     builds_by: BTreeMap<PublicKey, u32>,
@@ -286,6 +290,12 @@ impl<'a> Case<'a> {
 }
 
 impl Tally {
+    fn hear(&mut self, author: PublicKey, cost: usize) {
+        self.deliveries = self.deliveries.saturating_add(cost);
+        let own = self.deliveries_by.entry(author).or_default();
+        *own = own.saturating_add(cost);
+    }
+
     fn build(&mut self, author: PublicKey) {
         self.builds = self.builds.saturating_add(1);
         let own = self.builds_by.entry(author).or_default();
@@ -342,8 +352,16 @@ fn make(
             }
         }
         Change::Post(to, event) => {
-            brought.tally.deliveries += to.len();
             brought.posts.push(Post { to, sender: Sender::Player(author), event });
+        }
+        Change::Heard(hearers, event) => {
+            brought.tally.hear(author, hearers.cost());
+            let gas = hearers.scripts.len() as u64 * GAS_PER_CALL_MIN;
+            if gas > 0 {
+                state.pay(Some(author), gas, state.clock.tick.plus(1));
+            }
+            let (to, sender) = (hearers.scripts, Sender::Player(author));
+            brought.posts.push(Post { to, sender, event });
         }
         Change::Chat(line) => {
             state.chat.add(&line);

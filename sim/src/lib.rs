@@ -123,6 +123,7 @@ mod frozen;
 pub mod gas;
 mod genesis;
 mod governance;
+mod hearing;
 mod history;
 mod inbox;
 mod judge;

@@ -105,8 +105,22 @@ pub const LANDS_MAX: usize = 64;
 /// Kilograms of a square metre of what builders make: a crate of 0.9 m weighs 24.
 pub const DENSITY: Fx = Fx::from_int(30);
 
-/// Events that the words of one turn may become: 1,024 people who all speak at once to 16 scripts.
-pub const DELIVERIES_PER_TURN_MAX: usize = 16_384;
+/// Scripts that hear one line: the nearest ones, of those as near the ones of the lowest numbers.
+pub const HEARERS_MAX: usize = 32;
+
+/// Events that the words of one turn may become: 16 lines that as many scripts hear as can. Each of
+/// them has a leaf written and hashed. Later lines of the turn are heard by people only.
+pub const DELIVERIES_PER_TURN_MAX: usize = 512;
+
+/// Events that the words of one speaker may become in a turn: 40 lines a second that as many scripts
+/// hear as can. Seven who say all they may leave room for an eighth.
+pub const DELIVERIES_PER_AUTHOR_MAX: usize = 64;
+
+/// Things near a speaker that are looked at as one event counts.
+pub const LOOKS_PER_DELIVERY: usize = 64;
+
+/// Scripts that hear speech up to which each of them is looked at, wherever it is.
+pub const LISTENERS_FEW: usize = 128;
 
 /// Milliseconds that one turn adds to governance time at most: a world that was off does not age.
 pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;

@@ -138,8 +138,8 @@ pub struct BuildingParameters {
 /// What scripts may cost. One unit is roughly one evaluated expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
-    /// All scripts in one tick: no further call begins once less than a script's worst case is
-    /// left.
+    /// All scripts in one tick, and what earlier ticks of the same turn have left: no further call
+    /// begins once less than a script's worst case is left.
     pub tick: u64,
     /// What a script earns in a tick.
     pub script_refill: u64,
@@ -172,7 +172,7 @@ impl Default for Parameters {
             avatars_max: 1_024,
             building: BuildingParameters {
                 objects_per_player: 50,
-                // Each earns 200 gas a tick: together less than the 5,000 that their owner does.
+                // Each earns 300 gas a tick: together less than the 5,000 that their owner does.
                 scripts_per_player: 16,
                 text_bytes_per_player: 4_096,
                 reach: Fx::from_int(20),
@@ -180,8 +180,11 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                tick: 250_000,
-                script_refill: 200,
+                // Three ticks are a turn: 90,000 units, at worst a quarter of a microsecond each, are
+                // less than half of its 50 ms, and of calls as they are (0.1 us) a fifth.
+                tick: 30_000,
+                // A call of each tick: it costs 200 before its first step.
+                script_refill: 300,
                 script_capacity: 20_000,
                 owner_refill: 5_000,
                 owner_capacity: 500_000,

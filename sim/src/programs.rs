@@ -61,6 +61,11 @@ impl Programs {
         self.subscribers.get(&kind).into_iter().flatten().copied()
     }
 
+    /// How many scripts handle events of this kind.
+    pub(crate) fn count(&self, kind: EventKind) -> usize {
+        self.subscribers.get(&kind).map_or(0, BTreeSet::len)
+    }
+
     /// Those of `scripts` that handle events of this kind.
     pub(crate) fn listening<'a>(
         &'a self,

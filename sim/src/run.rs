@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_scripting::{
     Call, Effect, ErrorKind, Event, Handler, Own, Part, Report, ScriptError, View,
-    limits::GAS_PER_CALL_MAX,
+    limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN},
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
@@ -16,7 +16,7 @@ use crate::{
     controls::Controls,
     fork_join::{ForkJoin, fork_join},
     gas::SCRIPT_TICK_MAX,
-    inbox::Delivery,
+    inbox::{Delivery, Sender},
     limits::GAS_PER_SCRIPT_TICK,
     programs::Programs,
     state::State,
@@ -31,6 +31,8 @@ pub(crate) struct Run {
     pub(crate) own: Own,
     pub(crate) effects: Vec<Effect>,
     pub(crate) gas: u64,
+    /// What of it others have paid: who speaks pays for the calls of those who hear.
+    paid: u64,
     /// What it handled, in order.
     pub(crate) handled: Vec<Delivery>,
     /// What is left for a later tick.
@@ -69,24 +71,26 @@ struct Job {
     level: i64,
 }
 
-/// Runs the scripts that have events waiting, until the gas of the tick is used up. Gives their
-/// runs in the order of their ids.
+/// Runs the scripts that have events waiting, until what is `left` of the turn's gas so far is used up.
+/// Gives their runs in the order of their ids.
 ///
 /// Scripts are admitted in a keyed rotation, a wave at a time: as many as fit into what is left of
-/// the tick's gas if each used all that it may. So the bound of a tick is absolute, and whoever is
+/// the gas if each used all that it may. So the bound of a turn is absolute, and whoever is
 /// left out has another place in the next tick.
 pub(crate) fn run_scripts(
     state: &mut Arc<State>,
     programs: &Programs,
     exec: &dyn ForkJoin,
     controls: Controls,
+    left: &mut u64,
 ) -> Vec<Run> {
     let tick = state.clock.tick.plus(1);
     let mut queue = rotation(state, tick).into_iter();
-    let mut left = controls.tick_gas.unwrap_or(state.charter.parameters.gas.tick);
+    let gas = controls.tick_gas.unwrap_or(state.charter.parameters.gas.tick);
+    *left = left.saturating_add(gas);
     let mut runs = Vec::new();
     loop {
-        let wave = usize::try_from(left / SCRIPT_TICK_MAX).unwrap_or(usize::MAX);
+        let wave = usize::try_from(*left / SCRIPT_TICK_MAX).unwrap_or(usize::MAX);
         let scripts = queue.by_ref().take(wave);
         let jobs: Vec<Job> = {
             let state = Arc::make_mut(state);
@@ -100,7 +104,7 @@ pub(crate) fn run_scripts(
         drop(view);
         let state = Arc::make_mut(state);
         for run in &done {
-            left = left.saturating_sub(run.gas);
+            *left = left.saturating_sub(run.gas);
             debit(state, run, tick);
         }
         runs.extend(done);
@@ -148,18 +152,13 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
 }
 
 fn debit(state: &mut State, run: &Run, tick: Tick) {
-    let (income, owner_income) = (state.script_income(), state.owner_income());
+    let income = state.script_income();
+    let own = run.gas.saturating_sub(run.paid);
     if let Some(script) = state.scripts.get_mut(&run.script) {
-        script.gas.debit(tick, income, run.gas);
+        script.gas.debit(tick, income, own);
         script.gas_used = script.gas_used.saturating_add(run.gas);
     }
-    let payer = state.payer(run.object);
-    if !state.owners.contains(&payer) {
-        state.owners.insert(payer, crate::gas::Pool::full(tick, owner_income));
-    }
-    if let Some(pool) = state.owners.get_mut(&payer) {
-        pool.debit(tick, owner_income, run.gas);
-    }
+    state.pay(state.payer(run.object), own, tick);
 }
 
 /// Calls the script once per event; it sees its own earlier writes, and nothing else that changed.
@@ -171,6 +170,7 @@ fn run(job: &Job, view: &Arc<dyn View>) -> Run {
         own: Own::default(),
         effects: Vec::new(),
         gas: 0,
+        paid: 0,
         handled: Vec::new(),
         rest: Vec::new(),
         failures: Vec::new(),
@@ -189,6 +189,7 @@ fn run(job: &Job, view: &Arc<dyn View>) -> Run {
             own: &run.own,
             gas: GAS_PER_CALL_MAX,
         };
+        let before = run.gas;
         match guarded(&*job.handler, &call) {
             Ok(part) => {
                 run.gas = run.gas.saturating_add(part.gas);
@@ -205,6 +206,9 @@ fn run(job: &Job, view: &Arc<dyn View>) -> Run {
                 run.failures.push((error.kind, error.report));
             }
         }
+        if is_speech(delivery) {
+            run.paid += (run.gas - before).min(GAS_PER_CALL_MIN);
+        }
         run.handled.push(delivery.clone());
         let overdrawn = i64::try_from(run.gas).map_or(true, |gas| gas >= job.level);
         if run.gas >= GAS_PER_SCRIPT_TICK || overdrawn {
@@ -213,6 +217,11 @@ fn run(job: &Job, view: &Arc<dyn View>) -> Run {
     }
     run.rest = inbox.cloned().collect();
     run
+}
+
+/// Is this what a player said?
+const fn is_speech(delivery: &Delivery) -> bool {
+    matches!((&delivery.sender, &delivery.event), (Sender::Player(_), Event::Chat { .. }))
 }
 
 /// One call as a transaction: a panic of the executor is an error like any other, the same on every

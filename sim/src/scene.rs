@@ -155,7 +155,12 @@ impl World {
 
     /// What runs, by id.
     pub fn scripts(&self) -> impl Iterator<Item = Running> {
-        self.state.scripts.iter().map(|(id, script)| Running {
+        self.scripts_after(ScriptId(0))
+    }
+
+    /// What runs, by id, of higher ids than this one.
+    pub fn scripts_after(&self, after: ScriptId) -> impl Iterator<Item = Running> {
+        self.state.scripts.after(after).map(|(id, script)| Running {
             script: *id,
             object: script.object,
             name: self

@@ -322,6 +322,17 @@ impl State {
         Income { refill: gas.owner_refill, capacity: gas.owner_capacity }
     }
 
+    /// Takes gas from who pays for scripts, at `tick`.
+    pub(crate) fn pay(&mut self, payer: Owner, gas: u64, tick: Tick) {
+        let income = self.owner_income();
+        if !self.owners.contains(&payer) {
+            self.owners.insert(payer, Pool::full(tick, income));
+        }
+        if let Some(pool) = self.owners.get_mut(&payer) {
+            pool.debit(tick, income, gas);
+        }
+    }
+
     /// Who pays for a script on this object.
     pub(crate) fn payer(&self, object: ObjectId) -> Owner {
         self.objects.get(&object).and_then(|object| object.owner)

@@ -32,13 +32,15 @@ pub(crate) struct Ticked {
     pub(crate) runs: Vec<Run>,
 }
 
-/// Steps the world: bodies first, then the scripts that have something to hear.
+/// Steps the world: bodies first, then the scripts that have something to hear. What gas they leave of
+/// this tick's is for the next ticks of the turn.
 pub(crate) fn tick(
     state: &mut Arc<State>,
     (programs, controls): (&Programs, Controls),
     exec: &dyn ForkJoin,
     probe: &mut Probe<'_>,
     posts: Vec<Post>,
+    left: &mut u64,
 ) -> Ticked {
     probe.enter(Stage::Physics);
     let world = Arc::make_mut(state);
@@ -49,7 +51,7 @@ pub(crate) fn tick(
     probe.leave(Stage::Physics, now, world);
     probe.enter(Stage::Scripts);
     deliver(world, programs, now, posts, &touches);
-    let mut runs = run_scripts(state, programs, exec, controls);
+    let mut runs = run_scripts(state, programs, exec, controls, left);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
     let world = Arc::make_mut(state);

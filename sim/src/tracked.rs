@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -54,6 +55,12 @@ impl<K: Ord + Copy, V: Clone> Tracked<K, V> {
     /// In the order of the keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.entries.iter().map(|(key, value)| (key, &**value))
+    }
+
+    /// Those of greater keys, in the order of the keys.
+    pub(crate) fn after(&self, key: K) -> impl Iterator<Item = (&K, &V)> {
+        let later = (Bound::Excluded(key), Bound::Unbounded);
+        self.entries.range(later).map(|(key, value)| (key, &**value))
     }
 
     /// Counts everything as changed.

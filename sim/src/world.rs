@@ -193,11 +193,12 @@ impl World {
         let (outcomes, brought) = self.hear(turn);
         probe.leave(Stage::Acts, self.tick(), &self.state);
         let mut report = Report { chat: brought.chat, ..Report::default() };
-        let mut posts = brought.posts;
+        let (mut posts, mut left) = (brought.posts, 0);
         for _ in 0..self.state.charter.parameters.ticks_per_turn {
             let posts = core::mem::take(&mut posts);
             let controls = self.controls;
-            let ticked = tick(&mut self.state, (&self.programs, controls), exec, &mut probe, posts);
+            let programs = (&self.programs, controls);
+            let ticked = tick(&mut self.state, programs, exec, &mut probe, posts, &mut left);
             report.add(&self.state, ticked);
             probe.ticked(self);
         }

@@ -42,8 +42,8 @@ use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, Link, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
-    SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX,
-    ThingEntry,
+    SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_ANSWER_BYTES,
+    TURNS_PER_ANSWER_MAX, ThingEntry,
 };
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,

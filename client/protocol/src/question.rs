@@ -60,8 +60,11 @@ pub enum Question {
     },
     /// Who is here.
     Players,
-    /// Which scripts run on what.
-    Scripts,
+    /// Which scripts run on what: at most [`SCRIPTS_PER_ANSWER_MAX`], ascending by id.
+    Scripts {
+        /// Only those of higher ids; ask again from the last one's for more, while answers are full.
+        after: ScriptId,
+    },
     /// The sim's genesis, encoded; its digest is the sim's id. Of one that is longer than
     /// [`GENESIS_PART_BYTES`], the first part.
     Genesis,
@@ -118,6 +121,9 @@ pub enum Question {
 /// Players in one answer about governance.
 pub const CANDIDATES_MAX: usize = 16;
 
+/// Scripts in one answer: 1,024 of some 150 bytes each, and never more than 300, are below 300 KiB.
+pub const SCRIPTS_PER_ANSWER_MAX: usize = 1_024;
+
 /// Turns in one answer.
 pub const TURNS_PER_ANSWER_MAX: usize = 256;
 
@@ -153,7 +159,7 @@ pub enum Answer {
     Root(Root),
     /// Who is present, ascending by key.
     Players(Vec<PlayerEntry>),
-    /// Running scripts, ascending by id.
+    /// Running scripts, ascending by id; fewer than [`SCRIPTS_PER_ANSWER_MAX`] are the last ones.
     Scripts(Vec<ScriptEntry>),
     /// The genesis, encoded, or its first part.
     Genesis(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
@@ -188,6 +194,8 @@ pub enum Answer {
     GenesisPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// What a login takes.
     LoginTerms(LoginTerms),
+    /// There is an answer, and no frame is long enough for it: ask for less.
+    TooLong,
 }
 
 /// What a login takes of a key.

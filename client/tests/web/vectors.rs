@@ -226,7 +226,7 @@ fn questions() -> Vec<Question> {
         Question::Order { height, script: ScriptId(4) },
         Question::Root { height },
         Question::Players,
-        Question::Scripts,
+        Question::Scripts { after: ScriptId(4) },
         Question::Genesis,
         Question::Turns { from: height },
         Question::Snapshot,
@@ -422,6 +422,7 @@ fn answers() -> Vec<Answer> {
         Answer::Applicants(vec![applicant()]),
         Answer::Pruned { oldest: Height(4_000) },
         Answer::GenesisPart(vec![3; 130]),
+        Answer::TooLong,
     ]
 }
 

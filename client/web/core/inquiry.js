@@ -10,6 +10,9 @@ import { archive, readPackage } from './packages.js';
 const TRIES = 8;
 const BUSY_MS = 250;
 
+/** An answer with fewer scripts is the last one. */
+const SCRIPTS_PER_ANSWER = 1_024;
+
 /** No genesis has more parts. */
 const GENESIS_PARTS = 64;
 
@@ -32,7 +35,7 @@ export class Inquiry {
   /**
    * The content of an answer of this kind.
    * @param {any} question
-   * @returns {Promise<any>} rejects with the code 'Unknown', 'Pruned' or 'Busy'
+   * @returns {Promise<any>} rejects with the code 'Unknown', 'Pruned', 'Busy' or 'TooLong'
    */
   async ask(question) {
     const wanted = variant(question)[0];
@@ -59,8 +62,15 @@ export class Inquiry {
     return this.ask('Players');
   }
 
-  scripts() {
-    return this.ask('Scripts');
+  /** What runs, page after page. */
+  async scripts() {
+    const all = [];
+    for (;;) {
+      const after = all.length ? all[all.length - 1].script : 0;
+      const page = await this.ask({ Scripts: { after } });
+      all.push(...page);
+      if (page.length < SCRIPTS_PER_ANSWER) return all;
+    }
   }
 
   /** What somebody owns. @param {string} owner a key */

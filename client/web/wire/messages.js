@@ -52,7 +52,7 @@ export const question = choice({
   Order: struct({ height: count, script: count }),
   Root: struct({ height: count }),
   Players: null,
-  Scripts: null,
+  Scripts: struct({ after: count }),
   Genesis: null,
   Turns: struct({ from: count }),
   Snapshot: null,
@@ -135,6 +135,7 @@ export const answer = choice({
   LoginTerms: choice({
     Free: null, Work: struct({ height: count, header: id, tries: u64 }), Closed: null,
   }),
+  TooLong: null,
 });
 
 /** Why a server ends a session. */

@@ -128,7 +128,7 @@ impl Replica {
             | Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
-            | Question::Scripts
+            | Question::Scripts { .. }
             | Question::Genesis
             | Question::GenesisPart { .. }
             | Question::SnapshotPart { .. }
@@ -223,7 +223,7 @@ impl Replica {
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
-            | Question::Scripts
+            | Question::Scripts { .. }
             | Question::Governance
             | Question::Join(_)
             | Question::Things { .. } => self.answer_from_world(question),
@@ -244,7 +244,7 @@ impl Replica {
                 Some(Answer::Order(own.map(entry).collect()))
             }
             Question::Players => Some(Answer::Players(facts::players(world))),
-            Question::Scripts => Some(Answer::Scripts(facts::scripts(world))),
+            Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
             Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
                 let known = self.archive.governance();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_protocol::GovernanceEntry;
 use metatopia_sim::{Applied, Received};
 use metatopia_types::{
-    ActId, Height, Lane, Outcome, PublicKey, Root, Seq, StateProof, Turn, limits,
+    ActId, Height, Lane, Outcome, PublicKey, Root, Seq, StateProof, Turn, limits, wire,
 };
 
 /// Acts whose place is remembered: two minutes of 500 acts a second, about 12 MiB.
@@ -14,8 +14,12 @@ pub(crate) const PLACES_MAX: usize = 60_000;
 /// Roots that are remembered: an hour of 20 turns a second, 2.9 MiB.
 pub(crate) const ROOTS_MAX: usize = 72_000;
 
-/// Turns whose order of events is remembered: a minute.
+/// Turns whose order of events is remembered: a minute, unless their events are too long for that.
 pub(crate) const ORDERS_MAX: usize = 1_200;
+
+/// Bytes of all events that are remembered in their order, with their texts. The newest turn stays,
+/// however long it is: its events were paid for with gas, so it has some hundred of them.
+pub(crate) const ORDER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
 /// Where a decided act is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,18 @@ pub(crate) struct Place {
     pub outcome: Option<Outcome>,
 }
 
+/// The events of a turn.
+#[derive(Debug, Default)]
+struct Order {
+    events: Vec<Received>,
+    bytes: usize,
+}
+
+/// What an event takes in memory: itself, and about as much for what it holds as its encoding has.
+fn bytes_of(received: &Received) -> usize {
+    size_of::<Received>().saturating_add(wire::length(&received.event))
+}
+
 type PlaceKey = (PublicKey, Lane, Seq);
 
 /// Bounded memories of the recent past.
@@ -39,7 +55,9 @@ pub(crate) struct Archive {
     by_height: BTreeMap<Height, Vec<PlaceKey>>,
     roots: BTreeMap<Height, Root>,
     outcomes: BTreeMap<Height, StateProof>,
-    orders: BTreeMap<Height, Vec<Received>>,
+    orders: BTreeMap<Height, Order>,
+    /// Bytes of all of them.
+    order_bytes: usize,
     /// Who decides, as it was told last.
     governance: Option<(Height, GovernanceEntry)>,
 }
@@ -81,10 +99,7 @@ impl Archive {
     pub(crate) fn applied(&mut self, result: &Applied, proof: Option<StateProof>) {
         let (height, root) = (result.height, result.root);
         self.settle(height, &result.outcomes);
-        self.orders.insert(height, result.order.clone());
-        if self.orders.len() > ORDERS_MAX {
-            self.orders.pop_first();
-        }
+        self.remember(height, &result.order);
         self.roots.insert(height, root);
         if self.roots.len() > ROOTS_MAX {
             self.roots.pop_first();
@@ -94,6 +109,21 @@ impl Archive {
             if self.outcomes.len() as u64 > limits::OUTCOME_TURNS {
                 self.outcomes.pop_first();
             }
+        }
+    }
+
+    /// Keeps the order of a turn's events, and forgets that of old turns.
+    fn remember(&mut self, height: Height, events: &[Received]) {
+        let order = Order { bytes: events.iter().map(bytes_of).sum(), events: events.to_vec() };
+        self.order_bytes += order.bytes;
+        if let Some(again) = self.orders.insert(height, order) {
+            self.order_bytes -= again.bytes;
+        }
+        while self.orders.len() > ORDERS_MAX
+            || (self.order_bytes > ORDER_BYTES_MAX && self.orders.len() > 1)
+        {
+            let Some((_, old)) = self.orders.pop_first() else { break };
+            self.order_bytes -= old.bytes;
         }
     }
 
@@ -116,7 +146,7 @@ impl Archive {
     /// The events that scripts got in a turn, in the order they got them.
     #[must_use]
     pub(crate) fn order(&self, height: Height) -> Option<&[Received]> {
-        self.orders.get(&height).map(Vec::as_slice)
+        self.orders.get(&height).map(|order| order.events.as_slice())
     }
 
     /// The root after a height.
@@ -129,5 +159,52 @@ impl Archive {
     #[must_use]
     pub(crate) fn outcomes(&self, height: Height) -> Option<&StateProof> {
         self.outcomes.get(&height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_scripting::Event;
+    use metatopia_sim::Sender;
+    use metatopia_types::{ObjectId, ScriptId, Tick};
+
+    use super::*;
+
+    fn heard(bytes: usize) -> Received {
+        Received {
+            tick: Tick(1),
+            script: ScriptId(1),
+            sender: Sender::Core,
+            from: ObjectId(0),
+            event: Event::Chat { from: ObjectId(0), text: "x".repeat(bytes) },
+        }
+    }
+
+    #[test]
+    fn orders_of_much_talk_are_bounded_by_bytes_and_the_newest_stays() {
+        let mut archive = Archive::default();
+        let turn: Vec<Received> = (0..400).map(|_| heard(512)).collect();
+        for height in 1..=100 {
+            archive.remember(Height(height), &turn);
+            assert!(archive.order_bytes <= ORDER_BYTES_MAX);
+        }
+        let kept = archive.orders.len();
+        assert!(kept < 100 && archive.order(Height(100)).is_some_and(|order| order.len() == 400));
+        assert!(archive.order(Height(100 - kept as u64)).is_none());
+
+        // A turn that is applied once more counts once, and one that is too long alone stays alone.
+        let before = archive.order_bytes;
+        archive.remember(Height(100), &turn);
+        assert_eq!(archive.order_bytes, before);
+        archive.remember(Height(101), &[heard(ORDER_BYTES_MAX)]);
+        assert_eq!(archive.orders.len(), 1);
+        assert!(archive.order(Height(101)).is_some());
+    }
+
+    #[test]
+    fn orders_of_quiet_turns_are_bounded_by_their_number() {
+        let mut archive = Archive::default();
+        (1..=ORDERS_MAX as u64 + 5).for_each(|height| archive.remember(Height(height), &[]));
+        assert_eq!((archive.orders.len(), archive.order_bytes), (ORDERS_MAX, 0));
     }
 }

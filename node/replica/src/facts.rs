@@ -1,11 +1,11 @@
 //! What the state says about players, scripts and who decides, as clients are told it.
 
 use metatopia_protocol::{
-    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry, ScriptEntry,
-    ThingEntry,
+    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
 };
 use metatopia_sim::{Delayed, Running, Seen, World};
-use metatopia_types::PublicKey;
+use metatopia_types::{PublicKey, ScriptId};
 
 /// Who is present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
@@ -16,8 +16,8 @@ pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
     present.collect()
 }
 
-/// What runs, ascending by script.
-pub(crate) fn scripts(world: &World) -> Vec<ScriptEntry> {
+/// What runs after a script, ascending by script; as many as one answer has.
+pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
     let entry = |running: Running| ScriptEntry {
         script: running.script,
         object: running.object,
@@ -29,7 +29,7 @@ pub(crate) fn scripts(world: &World) -> Vec<ScriptEntry> {
         dropped: running.dropped,
         gas_used: running.gas_used,
     };
-    world.scripts().map(entry).collect()
+    world.scripts_after(after).take(SCRIPTS_PER_ANSWER_MAX).map(entry).collect()
 }
 
 /// What somebody owns, ascending by object.

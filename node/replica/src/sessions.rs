@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use metatopia_math::Stream;
 use metatopia_protocol::{
-    Answer, Challenge, ClientMessage, Goodbye, Hello, Question, ServerMessage, Submission,
-    SubmitRefusal, VERSION, Watching, Welcome, decode_client, encode_server,
+    Answer, Challenge, ClientMessage, Goodbye, Hello, Question, SERVER_FRAME_BYTES_MAX,
+    ServerMessage, Submission, SubmitRefusal, VERSION, Watching, Welcome, decode_client,
+    encode_server,
 };
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
@@ -394,8 +395,13 @@ impl Sessions {
 
     /// Answers a client's question, at the expense of its key.
     pub fn answer(&mut self, client: ClientId, id: u32, answer: Answer) {
-        let message = ServerMessage::Answer { id, answer: Box::new(answer) };
-        let frame = encode_server(&message);
+        let encode =
+            |answer| encode_server(&ServerMessage::Answer { id, answer: Box::new(answer) });
+        let mut frame = encode(answer);
+        if frame.len() > SERVER_FRAME_BYTES_MAX {
+            // No carrier takes it, and who asks must not wait for ever.
+            frame = encode(Answer::TooLong);
+        }
         if let Some(holder) = self.holder(client) {
             holder.answered = holder.answered.saturating_add(frame.len() as u64);
         }

@@ -8,8 +8,9 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use metatopia_protocol::{Answer, Question};
+use metatopia_protocol::{Answer, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry};
 use metatopia_scripting::{Diagnostic, check as diagnose, limits::FILE_BYTES_MAX};
+use metatopia_types::ScriptId;
 use serde::Serialize;
 
 use super::{console::Console, exit::Exit, failure::Failure, session::NodeArgs};
@@ -134,11 +135,23 @@ impl fmt::Display for Running {
 }
 
 pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure> {
-    let Answer::Scripts(scripts) = args.ask(Question::Scripts).await? else {
-        return Err(
-            Failure::timed_out("the node is too busy to list its scripts").hint("try again")
-        );
-    };
+    let mut after = ScriptId(0);
+    loop {
+        let Answer::Scripts(page) = args.ask(Question::Scripts { after }).await? else {
+            return Err(
+                Failure::timed_out("the node is too busy to list its scripts").hint("try again")
+            );
+        };
+        let last = page.len() < SCRIPTS_PER_ANSWER_MAX;
+        after = page.last().map_or(after, |entry| entry.script);
+        show(page, &console)?;
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+fn show(scripts: Vec<ScriptEntry>, console: &Console) -> Result<(), Failure> {
     for entry in scripts {
         console.show(&Running {
             script: entry.script.0,

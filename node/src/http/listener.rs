@@ -260,7 +260,8 @@ mod tests {
         let (place, written, meter) =
             (served.place.clone(), served.written.clone(), served.meter.clone());
         let (is_here, plain) = (true, Arc::default());
-        Caller { address, is_here, plain, place, written, meter }.leave(Meter::new(10_000, Default::default()));
+        Caller { address, is_here, plain, place, written, meter }
+            .leave(Meter::new(10_000, Default::default()));
         client.write_all(&[0; 12_000]).await.unwrap();
 
         let start = Instant::now();

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "416eae1bded07d7472cd92530403fc9b7d39fa068b355ac0c308b686beaf6186"),
-    (Height(1), "74885a1c9bed4e9d64fbcc5dd7fe975bcb1796115d583f043d238f115b2a065d"),
-    (Height(2), "f52f212102d93cdf1f47a159c533e02e045b9ae8d4185f1bab5f95dc191636b8"),
-    (Height(10), "1100c29cf0203ed2f5ade2e1dcd5ebaee04761a5da58eb0ce1bd3aef2fadecc1"),
-    (Height(50), "95019be8b1e5e3bfacb559a9fdb0c41ebece1a53fb629130235c85f1460b6d19"),
-    (Height(100), "7294afae978e9d57d594726ca4ebae9abb2783d713888daab03c87f5e38a95f0"),
-    (Height(200), "5add39b6ab8ee0dceabdb86be0a8d5dde0526b8a02356e641226789edd6e8793"),
-    (Height(300), "3d6e4e951a0bff89e6ccd444b624a6fc37abb08e0700843ea55230e28256244f"),
-    (Height(399), "a51b2a9179356e965ebf0685a3ce853bb634b3c716a22b9d93b0a3cb49ccd535"),
-    (Height(400), "1ce14ce705af3de05bacc661fa8615477690d0cfa23d584f7b1d1c512a47ce92"),
+    (Height(0), "1d1156cbc631cf821c383b9667ca008c181f1121bb02276fc75717d7d3e84fb3"),
+    (Height(1), "d04192f38688af87a6f5e45be1d47ae8ab7f22bc4095a5593ea701ac581b66a6"),
+    (Height(2), "8ba5b3b9b955c2640e2e011bdbebb0a154423f8053fdb875d6e0f008ea29f752"),
+    (Height(10), "d7bf07099f602d9796aa87ae4ee0dd485c975bd3db5d3a1ffbb5ad950681a87c"),
+    (Height(50), "9a77d8ed72fc1cd48bbc5e101eda66d31cdf8437569b103dfaf543316b710e9f"),
+    (Height(100), "385fc0cf3c037ca80942e3abfb83f28191550931197869294bd0873104f33814"),
+    (Height(200), "01cabd65958a6c05e0d52d430cd617c915e0bb0df3e694efc92941506389959b"),
+    (Height(300), "c67a5d2b22b55a340ec14b7b04d13887f6638a5c9169fb0558a58b452b3e6f51"),
+    (Height(399), "44edd81de15e5e0b80e2404ccaee3747dfbe61887ad2dd9525fc66f07a299e6e"),
+    (Height(400), "833902634921e4509a60a293220e8465105af3e0bc8972d1f0cd6131b7b4d7b2"),
 ];

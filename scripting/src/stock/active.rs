@@ -17,11 +17,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhai::Dynamic;
 
-use super::values::StateRoot;
+use super::values::{Size, StateRoot};
 use crate::{ErrorKind, Fault, Scene};
 
 /// Constants of a script and the literals in it, by name. The literal `1.5` has the name `#1.5`.
-pub(super) type Globals = BTreeMap<String, Dynamic>;
+pub(super) type Globals = BTreeMap<String, Global>;
+
+/// A value that each access copies.
+#[derive(Clone, Debug)]
+pub(super) struct Global {
+    value: Dynamic,
+    /// What a copy costs.
+    gas: u64,
+}
+
+impl Global {
+    /// A fault if the value is larger than values may be.
+    pub(super) fn of(value: Dynamic) -> Result<Self, Fault> {
+        let gas = Size::of(&value)?.gas();
+        Ok(Self { value, gas })
+    }
+}
 
 /// What a running script works on.
 pub(super) struct Active {
@@ -97,9 +113,14 @@ impl Active {
         match name {
             "self_" => Ok(Dynamic::from(self.scene()?.me())),
             "state" => Ok(Dynamic::from(StateRoot)),
-            _ => self.globals.get(name).cloned().ok_or_else(|| {
-                Fault::new(ErrorKind::Unknown, format!("there is no variable {name}"))
-            }),
+            _ => {
+                let globals = Arc::clone(&self.globals);
+                let found = globals.get(name).ok_or_else(|| {
+                    Fault::new(ErrorKind::Unknown, format!("there is no variable {name}"))
+                })?;
+                self.charge(found.gas)?;
+                Ok(found.value.clone())
+            }
         }
     }
 }

@@ -10,12 +10,15 @@ use rhai::{Array, Dynamic, Engine, EvalAltResult, FuncRegistration, INT, Immutab
 
 use super::{
     active::{self, raise},
-    values::to_value,
+    values::{to_value, weight},
 };
 use crate::{
     ErrorKind, Fault, Value,
     host::{self, FUNCTIONS, Kind, Run},
 };
+
+/// Bytes of a value that are compared for a unit of gas.
+const BYTES_PER_GAS: usize = 128;
 
 /// Elements that are looked at for a unit of gas.
 const ELEMENTS_PER_GAS: usize = 16;
@@ -172,7 +175,7 @@ fn register_maps(engine: &mut Engine) {
             move |a: &mut Map, b: Map| -> Result<bool> {
                 charge(a.len() + b.len())?;
                 let (a, b) = (Dynamic::from_map(a.clone()), Dynamic::from_map(b));
-                let (a, b) = (to_value(&a).map_err(raise)?, to_value(&b).map_err(raise)?);
+                let (a, b) = (paid(&a)?, paid(&b)?);
                 Ok(host::equal(&a, &b) == wanted)
             },
         );
@@ -194,17 +197,36 @@ fn place_in(elements: usize, place: INT) -> Result<usize> {
 }
 
 fn values(array: &Array) -> Result<Vec<Value>> {
-    array.iter().map(|value| to_value(value).map_err(raise)).collect()
+    let values: Result<Vec<Value>> =
+        array.iter().map(|value| to_value(value).map_err(raise)).collect();
+    let values = values?;
+    pay(values.iter().map(weight).sum())?;
+    Ok(values)
+}
+
+/// The interpreter's value as ours; what is in it is looked at for gas.
+fn paid(value: &Dynamic) -> Result<Value> {
+    let value = to_value(value).map_err(raise)?;
+    pay(weight(&value))?;
+    Ok(value)
+}
+
+fn pay(bytes: usize) -> Result<()> {
+    active::charge((bytes / BYTES_PER_GAS) as u64).map_err(raise)
 }
 
 fn position(array: &Array, value: &Dynamic) -> Result<Option<usize>> {
-    let value = to_value(value).map_err(raise)?;
+    let value = paid(value)?;
+    let (mut bytes, mut found) = (0, None);
     for (at, element) in array.iter().enumerate() {
-        if host::equal(&to_value(element).map_err(raise)?, &value) {
-            return Ok(Some(at));
+        let element = to_value(element).map_err(raise)?;
+        bytes += weight(&element);
+        if host::equal(&element, &value) {
+            found = Some(at);
+            break;
         }
     }
-    Ok(None)
+    pay(bytes).map(|()| found)
 }
 
 /// Sorts numbers, or strings, so that equal elements keep their order. The interpreter's own sort

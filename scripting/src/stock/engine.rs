@@ -25,9 +25,8 @@ use crate::{
 /// Hashes pick functions and never reach a script; a fixed seed makes even collisions repeat.
 const HASHING_SEED: [u64; 4] = [0x6d65_7461, 0x746f_7069, 0x615f_7363, 0x7269_7074];
 
-/// An access to a variable costs a unit of gas for so many bytes that the variable holds, because
-/// the interpreter may copy them: a copy of 16 fixed-point numbers takes about 1.5 microseconds.
-const BYTES_PER_GAS: usize = 256;
+/// Values that are looked at for a unit of gas when variables are added up.
+const VALUES_PER_GAS: usize = 16;
 
 /// All variables of a function are added up at each so-manieth access; the one that is accessed is
 /// looked at every time.
@@ -87,8 +86,8 @@ fn literal(token: Token, _: Position, _: &TokenizeState) -> Token {
     }
 }
 
-/// Called for each access to a variable, to read or to write: takes the rent for what it holds,
-/// enforces the byte budget, and knows the names that are no variables.
+/// Called for each access to a variable or constant, to read or to write: takes the rent for what it
+/// holds, before anything is copied, enforces the byte budget, and knows the names that are no variables.
 ///
 /// This closes what the interpreter's own limits leave open: it does not look at what is assigned
 /// to an element of an array or map. One access can at most double what was there at the last.
@@ -101,26 +100,32 @@ fn variable(
     let found = active::with(|active| {
         active.accesses = (active.accesses + 1) % ACCESSES_PER_SUM;
         if active.accesses == 0 {
-            let bytes = sum(scope)?;
-            active.charge((bytes / BYTES_PER_GAS) as u64 / u64::from(ACCESSES_PER_SUM))?;
+            let values = sum(scope)?;
+            active.charge((values / VALUES_PER_GAS) as u64)?;
         }
         if index == 0 {
             return active.global(name).map(Some);
         }
-        let bytes = scope.get(name).map_or(Ok(0), |value| Ok(Size::of(value)?.bytes))?;
-        active.charge((bytes / BYTES_PER_GAS) as u64)?;
+        // By its place, from the end: to compare all names would take longer than the access.
+        let found = scope.iter_raw().nth(index - 1);
+        let size = found.map_or(Ok(Size::default()), |(_, _, value)| Size::of(value))?;
+        active.charge(size.gas())?;
         Ok(None)
     });
     found.map_err(active::raise)
 }
 
-/// What all variables of a function hold.
+/// How many values all variables of a function hold; a fault if that is more than they may.
 fn sum(scope: &Scope<'_>) -> Result<usize, Fault> {
-    let sizes = scope.iter_raw().map(|(_, _, value)| Size::of(value));
-    let bytes = sizes.map(|size| Ok(size?.bytes)).sum::<Result<_, _>>()?;
+    let (mut bytes, mut values) = (0, 0);
+    for (_, _, value) in scope.iter_raw() {
+        let size = Size::of(value)?;
+        bytes += size.bytes;
+        values += size.values;
+    }
     if bytes > HEAP_BYTES_MAX {
         let message = format!("the variables of a function hold more than {HEAP_BYTES_MAX} bytes");
         return Err(Fault::new(ErrorKind::Memory, message));
     }
-    Ok(bytes)
+    Ok(values)
 }

@@ -204,13 +204,21 @@ impl Lint {
         }
     }
 
+    /// As [`Lint::range_or_expression`], for an argument.
+    fn range_or_argument(&mut self, argument: &Expr) {
+        match argument {
+            Expr::FnCall(call, _) if is_range(call) => self.range_or_expression(argument),
+            other => self.argument(other),
+        }
+    }
+
     fn expression(&mut self, expression: &Expr) {
         match expression {
             Expr::BoolConstant(..)
             | Expr::IntegerConstant(..)
             | Expr::CharConstant(..)
-            | Expr::StringConstant(..)
             | Expr::Unit(_) => {}
+            Expr::StringConstant(text, at) => self.text(text, *at),
             Expr::DynamicConstant(value, at) if value.is_fnptr() => self.closure(*at),
             Expr::DynamicConstant(..) => {}
             Expr::InterpolatedString(parts, _) => parts.iter().for_each(|e| self.expression(e)),

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Bytes of arguments and result that cost a unit of gas.
-const BYTES_PER_GAS: usize = 256;
+const BYTES_PER_GAS: usize = 128;
 
 type Result<T> = core::result::Result<T, Box<EvalAltResult>>;
 
@@ -176,10 +176,10 @@ fn register_state(engine: &mut Engine) {
         engine,
         |_: &mut StateRoot, name: ImmutableString| -> Result<Dynamic> {
             let value = active::with(|active| {
+                let gas = active.scene()?.state().0.get(name.as_str()).map_or(0, weight);
+                active.charge(gas_for(gas))?;
                 let value = active.scene()?.state().0.get(name.as_str()).cloned();
-                let value = value.unwrap_or(Value::Unit);
-                active.charge(gas_for(weight(&value)))?;
-                Ok(value)
+                Ok(value.unwrap_or(Value::Unit))
             });
             value.map(to_dynamic).map_err(raise)
         },

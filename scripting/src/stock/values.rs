@@ -89,11 +89,41 @@ pub(super) fn to_dynamic(value: Value) -> Dynamic {
     }
 }
 
+/// What it is to copy a value, or to look at all of it: plain ones lie in their list, the others have
+/// memory of their own, and a copy asks for that anew. The numbers stand to one another as the times
+/// that were measured.
+mod work {
+    /// A number without a fraction, a character, a truth or nothing.
+    pub(super) const PLAIN: usize = 1;
+    /// A number with a fraction, a vector, an object: two allocations.
+    pub(super) const BOXED: usize = 16;
+    /// A list, beside what is in it: two allocations as well, and its elements are taken apart.
+    pub(super) const LIST: usize = 64;
+    /// A map, beside what is in it: it has memory for eleven names.
+    pub(super) const MAP: usize = 128;
+    /// A name in a map, beside its value.
+    pub(super) const NAME: usize = 16;
+    /// A text, which copies share.
+    pub(super) const TEXT: usize = 8;
+    /// A byte of the longest text. Copies share their texts, but a letter that is written takes a walk
+    /// over all of one, and nothing tells which access does that.
+    pub(super) const TEXT_BYTE: usize = 3;
+}
+
+/// Work for a unit of gas.
+const WORK_PER_GAS: usize = 32;
+
 /// What a value counts against the limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     /// Against the byte budget.
     pub(super) bytes: usize,
+    /// Values, inner ones included.
+    pub(super) values: usize,
+    /// What a copy costs.
+    work: usize,
+    /// Bytes of the longest text.
+    longest: usize,
     /// Elements of arrays, inner ones included.
     pub(super) elements: usize,
     /// Entries of maps, inner ones included.
@@ -101,6 +131,11 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// Gas of an access to a variable or constant that is so large: the interpreter may copy it.
+    pub(super) const fn gas(&self) -> u64 {
+        ((self.work + self.longest * work::TEXT_BYTE) / WORK_PER_GAS) as u64
+    }
+
     /// A fault if arrays and maps are nested deeper, or are longer, than they may be.
     pub(super) fn of(value: &Dynamic) -> Result<Self, Fault> {
         let mut size = Self::default();
@@ -121,35 +156,53 @@ impl Size {
             levels.checked_sub(1).ok_or_else(|| Fault::new(ErrorKind::Depth, message))
         };
         self.bytes += VALUE_BYTES;
+        self.values += 1;
         // Nearly all values are plain: this runs for each of them, at each access to a variable.
+        if value.is_int() || value.is_bool() || value.is_unit() || value.is_char() {
+            self.work += work::PLAIN;
+            return Ok(());
+        }
         if !(value.is_array() || value.is_map() || value.is_string()) {
+            self.work += work::BOXED;
             return Ok(());
         }
         if let Ok(values) = value.as_array_ref() {
             let levels = deeper()?;
+            self.work += work::LIST;
             self.elements += values.len();
             values.iter().try_for_each(|value| self.add(value, levels))?;
         } else if let Ok(values) = value.as_map_ref() {
             let levels = deeper()?;
+            self.work += work::MAP;
             self.entries += values.len();
             for (name, value) in values.iter() {
                 self.bytes += VALUE_BYTES + name.len();
+                self.work += work::NAME + name.len();
                 self.add(value, levels)?;
             }
         } else if let Ok(text) = value.as_immutable_string_ref() {
             self.bytes += text.len();
+            self.work += work::TEXT;
+            self.longest = self.longest.max(text.len());
         }
         Ok(())
     }
 }
 
+/// Bytes that a list or map counts beside what is in it: it has memory of its own.
+const CONTAINER_BYTES: usize = 112;
+
+/// Bytes that a text counts beside its letters, for the same reason.
+const TEXT_BYTES: usize = 48;
+
 /// Bytes that our value takes, roughly: what a host function is charged for.
 pub(super) fn weight(value: &Value) -> usize {
+    let name = |name: &String| CONTAINER_BYTES + name.len();
     VALUE_BYTES
         + match value {
-            Value::Text(text) => text.len(),
-            Value::Array(values) => values.iter().map(weight).sum(),
-            Value::Map(values) => values.iter().map(|(name, v)| name.len() + weight(v)).sum(),
+            Value::Text(text) => TEXT_BYTES + text.len(),
+            Value::Array(values) => CONTAINER_BYTES + values.iter().map(weight).sum::<usize>(),
+            Value::Map(values) => values.iter().map(|(n, v)| name(n) + weight(v)).sum(),
             _ => 0,
         }
 }

@@ -159,7 +159,7 @@ fn state_bytes() {
     assert!(wire::encode(&part.state.unwrap()).len() <= STATE_BYTES_MAX);
     assert_eq!(kind(&fill(16)), ErrorKind::State);
     // What is replaced or removed makes room.
-    let again = "for i in 0..100 { state.k0 = s; state.k1 = (); state.k1 = s; }";
+    let again = "for i in 0..20 { state.k0 = s; state.k1 = (); state.k1 = s; }";
     assert!(start(&format!("{} {again}", fill(15))).is_ok());
 }
 

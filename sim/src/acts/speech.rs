@@ -1,12 +1,13 @@
 //! Words, gestures and looks.
 
-use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{BlobId, Emote, Look, Refusal, ScriptId};
+use metatopia_scripting::Event;
+use metatopia_types::{BlobId, Emote, Look, Refusal};
 
 use super::{Case, Change, Ruling, session::check_look};
 use crate::{
     chat::{ChatLine, EVERYWHERE, NEARBY, words},
-    limits::DELIVERIES_PER_TURN_MAX,
+    hearing::Hearers,
+    limits::{DELIVERIES_PER_AUTHOR_MAX, DELIVERIES_PER_TURN_MAX},
 };
 
 impl Case<'_> {
@@ -29,24 +30,31 @@ impl Case<'_> {
             place: avatar.position(),
             text: text.to_owned(),
         };
-        let hearing = self.state.charter.parameters.hearing;
-        let hears = |script: &_| {
-            let object = self.state.scripts.get(script).map(|script| script.object);
-            let body = object.and_then(|object| self.state.region.body(object));
-            body.is_some_and(|body| {
-                channel == EVERYWHERE || body.position().distance(line.place) <= hearing
-            })
-        };
         let event = Event::Chat { from: speaker, text: line.text.clone() };
-        let listeners = self.court.programs.subscribers(EventKind::Chat);
-        let listeners: Vec<ScriptId> = listeners.filter(hears).collect();
-        if self.tally.deliveries.saturating_add(listeners.len()) > DELIVERIES_PER_TURN_MAX {
-            return Err(Refusal::TooOften);
-        }
         let mut changes = vec![Change::Player(self.author(), player)];
-        changes.push(Change::Post(listeners, event));
+        changes.extend(self.hearers(&line).map(|hearers| Change::Heard(hearers, event)));
         changes.push(Change::Chat(line));
         Ok(changes)
+    }
+
+    /// The scripts that hear a line; none if its speaker has no gas to pay for them, or the turn no
+    /// room for what it becomes: then it is not even looked who they would be.
+    fn hearers(&self, line: &ChatLine) -> Option<Hearers> {
+        let (tally, author) = (self.tally, self.author());
+        let own = tally.deliveries_by.get(&author).copied().unwrap_or(0);
+        let income = self.state.owner_income();
+        let purse = self.state.owners.get(&Some(author));
+        if tally.deliveries >= DELIVERIES_PER_TURN_MAX
+            || own >= DELIVERIES_PER_AUTHOR_MAX
+            || purse.is_some_and(|purse| purse.level(self.tick(), income) <= 0)
+        {
+            return None;
+        }
+        let reach = (line.channel == NEARBY).then_some(self.state.charter.parameters.hearing);
+        let hearers = Hearers::of(self.state, self.court.programs, line.place, reach);
+        let room =
+            (DELIVERIES_PER_TURN_MAX - tally.deliveries).min(DELIVERIES_PER_AUTHOR_MAX - own);
+        Some(hearers.at_most(room))
     }
 
     pub(super) fn emote(&self, emote: Emote) -> Ruling {

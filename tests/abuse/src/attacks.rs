@@ -4,9 +4,11 @@ mod half_open;
 mod hostile;
 mod pings;
 mod players;
+mod processor;
 mod school;
 mod seats;
 mod speech;
+mod worst_call;
 
 use std::path::PathBuf;
 
@@ -51,6 +53,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack { name: "speech", about: "one speaks where scripts listen", play: speech::play },
     Attack { name: "pings", about: "one session sends nothing but pings", play: pings::play },
     Attack { name: "half_open", about: "silent peers while servers heal", play: half_open::play },
+    Attack {
+        name: "worst_call",
+        about: "the longest call of a script that `script check` passes",
+        play: worst_call::play,
+    },
     Attack { name: "hostile", about: "fifty clients at ten times their rate", play: hostile::play },
 ];
 

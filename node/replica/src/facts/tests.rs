@@ -34,8 +34,25 @@ fn sulker() -> Package {
     .expect("a whole package")
 }
 
+/// A yard with so many scripts, one on each stone.
+fn large(scripts: usize) -> Genesis {
+    let (genesis, _) = plan();
+    let stone = |n: usize| {
+        let mut stone = genesis.objects[0].clone();
+        let place = |n: usize| Fx::from_int(2 * i32::try_from(n).expect("few stones"));
+        stone.body.position = Vec2::new(place(n % 64), place(n / 64));
+        stone
+    };
+    Genesis { objects: (0..scripts).map(stone).collect(), ..genesis }
+}
+
 /// A world with an admin, and a stone of Bob's that sulks.
 fn yard() -> (World, PackageId) {
+    let (genesis, id) = plan();
+    (World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis"), id)
+}
+
+fn plan() -> (Genesis, PackageId) {
     let (package, round) = (sulker(), Shape::Circle { radius: Fx::HALF });
     let id = package.id();
     let genesis = Genesis {
@@ -60,7 +77,7 @@ fn yard() -> (World, PackageId) {
         asset_licence: "CC-BY-SA-4.0".to_owned(),
         parent: None,
     };
-    (World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis"), id)
+    (genesis, id)
 }
 
 /// Applies a turn with this act of this player.
@@ -108,13 +125,13 @@ fn players_are_told_with_avatar_and_look_by_key() {
 #[test]
 fn a_script_that_fails_is_told_with_its_failures_and_who_pays() {
     let (mut world, package) = yard();
-    let quiet = scripts(&world);
+    let quiet = scripts(&world, ScriptId(0));
     assert_eq!((quiet[0].failures, &quiet[0].last_failure), (0, &None));
     login(&mut world, 2, "Bob", Look::default());
 
     play(&mut world, 2, 2, Act::Touch { object: ObjectId(1) });
 
-    let told = scripts(&world);
+    let told = scripts(&world, ScriptId(0));
     let expected = ScriptEntry {
         script: ScriptId(1),
         object: ObjectId(1),
@@ -162,4 +179,23 @@ fn who_decides_is_told_with_those_who_would_be_next() {
     assert_eq!(candidates, [(key(3).public(), 0), (key(2).public(), 50)]);
     assert_eq!((told.exposed, told.delayed), (vec![], vec![]));
     assert_eq!(Height(2), world.height());
+}
+
+#[test]
+fn scripts_are_told_in_pages() {
+    let (mut world, _) = yard();
+    let only = scripts(&world, ScriptId(0));
+    assert_eq!(only.len(), 1);
+    assert_eq!(scripts(&world, only[0].script), [], "nothing runs after the last one");
+    login(&mut world, 2, "Bob", Look::default());
+
+    let mut genesis = large(SCRIPTS_PER_ANSWER_MAX + 3);
+    genesis.name = "large".to_owned();
+    let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis");
+    let first = scripts(&world, ScriptId(0));
+    let rest = scripts(&world, first.last().expect("a full page").script);
+
+    assert_eq!((first.len(), rest.len()), (SCRIPTS_PER_ANSWER_MAX, 3));
+    let ids: Vec<ScriptId> = first.iter().chain(&rest).map(|entry| entry.script).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b));
 }

@@ -362,10 +362,7 @@ async fn script_on(
     let Some(package) = shipped(room, package)? else {
         return Ok(None);
     };
-    let scripts = match room.driver.ask(Question::Scripts, ANSWER).await? {
-        Answer::Scripts(scripts) => scripts,
-        _ => Vec::new(),
-    };
+    let scripts = room.driver.scripts(ANSWER).await?.unwrap_or_default();
     let found = scripts.iter().find(|s| s.object == object && s.package == package);
     if found.is_none() {
         room.tell(Kind::Refused, &format!("{}.", Refusal::NoScript))?;

@@ -222,7 +222,7 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
 
 /// The packages of the scripts on something, as the node says; what they hold re-hashes to them.
 async fn packages(room: &mut Room, thing: &SceneObject) -> Result<BTreeSet<PackageId>, Failure> {
-    let Answer::Scripts(scripts) = room.driver.ask(Question::Scripts, ANSWER).await? else {
+    let Some(scripts) = room.driver.scripts(ANSWER).await? else {
         room.tell(Kind::Refused, "The node does not say what runs here.")?;
         return Ok(BTreeSet::new());
     };

@@ -3,10 +3,16 @@
 use alloc::{format, string::String};
 
 use metatopia_math::Fx;
-use rhai::{Dynamic, FnCallExpr, Position};
+use rhai::{Dynamic, Expr, FnCallExpr, Position};
 
 use super::{Lint, is_range, suggest::closest, takes_range};
-use crate::host::{FUNCTIONS, Kind, NAMES, PROPERTIES, Purity};
+use crate::{
+    host::{FUNCTIONS, Kind, NAMES, PROPERTIES, Purity},
+    limits::{LITERAL_TEXT_BYTES_MAX, LITERAL_VALUES_MAX},
+};
+
+/// Values as which a list or map counts in a literal, beside what is in it.
+const LITERAL_CONTAINER: usize = 4;
 
 impl Lint {
     /// A name that is no variable of the function.
@@ -35,6 +41,33 @@ impl Lint {
         }
     }
 
+    /// An argument. The interpreter makes a literal that stands there at once, whatever is in it.
+    pub(super) fn argument(&mut self, argument: &Expr) {
+        self.expression(argument);
+        if !self.in_constant
+            && argument.is_constant()
+            && literal_values(argument) > LITERAL_VALUES_MAX
+        {
+            let message = format!(
+                "a literal of more than {LITERAL_VALUES_MAX} values as an argument, each list or map \
+                 in it counted as {LITERAL_CONTAINER}: name it with const or let"
+            );
+            self.complain(argument.start_position(), message);
+        }
+    }
+
+    /// A text that stands there as it is. Whatever is done with it, it costs one unit of gas; constants
+    /// and variables pay for their length.
+    pub(super) fn text(&mut self, text: &str, at: Position) {
+        if !self.in_constant && text.len() > LITERAL_TEXT_BYTES_MAX {
+            let message = format!(
+                "a literal text of {} bytes where {LITERAL_TEXT_BYTES_MAX} are allowed: name it with const",
+                text.len(),
+            );
+            self.complain(at, message);
+        }
+    }
+
     pub(super) fn own_property(&mut self, variable: &str, property: &str, at: Position) {
         let of_objects = || PROPERTIES.iter().filter(|p| p.of == Kind::Object);
         if variable == "self_" && !of_objects().any(|p| p.name == property) {
@@ -46,9 +79,9 @@ impl Lint {
     pub(super) fn call(&mut self, call: &FnCallExpr, at: Position) {
         let mut arguments = call.args.iter();
         if takes_range(call, call.args.len()) {
-            arguments.next().into_iter().for_each(|range| self.range_or_expression(range));
+            arguments.next().into_iter().for_each(|range| self.range_or_argument(range));
         }
-        arguments.for_each(|argument| self.expression(argument));
+        arguments.for_each(|argument| self.argument(argument));
         if is_range(call) {
             let message = "a range stands after in, or is asked whether it contains a number: \
                            text.sub(start, length) gives a part of a text";
@@ -71,7 +104,7 @@ impl Lint {
 
     /// `value.name(..)`: the value is the first argument of a host function.
     pub(super) fn method(&mut self, call: &FnCallExpr, at: Position) {
-        call.args.iter().for_each(|argument| self.expression(argument));
+        call.args.iter().for_each(|argument| self.argument(argument));
         let (name, count) = (call.name.as_str(), call.args.len() + 1);
         let own = self.functions.iter().any(|(own, _)| own == name);
         if own && !FUNCTIONS.iter().any(|f| f.name == name) {
@@ -100,5 +133,19 @@ impl Lint {
             format!("there is no function {name}{hint}")
         };
         self.complain(at, message);
+    }
+}
+
+/// How many values there are in a literal.
+fn literal_values(literal: &Expr) -> usize {
+    match literal {
+        Expr::Array(values, _) => {
+            LITERAL_CONTAINER + values.iter().map(literal_values).sum::<usize>()
+        }
+        Expr::Map(entries, _) => {
+            let values = entries.0.iter().map(|(_, value)| 1 + literal_values(value));
+            LITERAL_CONTAINER + values.sum::<usize>()
+        }
+        _ => 1,
     }
 }

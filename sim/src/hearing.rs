@@ -1,0 +1,102 @@
+//! Which scripts hear a line.
+//!
+//! A line reaches people always, and scripts as far as it is paid for: the nearest
+//! [`HEARERS_MAX`]. To find them takes as long as there are things near the speaker, not scripts in
+//! the sim, and what was looked at is counted too, so a turn of nothing but talk stays short.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_scripting::EventKind;
+use metatopia_types::ScriptId;
+
+use crate::{
+    limits::{HEARERS_MAX, LISTENERS_FEW, LOOKS_PER_DELIVERY},
+    programs::Programs,
+    state::State,
+};
+
+/// The first circle around a speaker that is searched, in metres.
+const FIRST_CIRCLE: i32 = 4;
+
+/// Longer than the way from one corner of the region to the other, in metres.
+const EVERYWHERE: i32 = 8_192;
+
+/// Who hears a line, and what it took to find out.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hearers {
+    /// The nearest first, those at the same distance by number.
+    pub(crate) scripts: Vec<ScriptId>,
+    /// Things that were looked at.
+    looked: usize,
+}
+
+impl Hearers {
+    /// Finds the scripts that hear what is said at `place`, at most `reach` metres from it.
+    pub(crate) fn of(state: &State, programs: &Programs, place: Vec2, reach: Option<Fx>) -> Self {
+        let reach = reach.unwrap_or(Fx::from_int(EVERYWHERE));
+        let mut hearers = if programs.count(EventKind::Chat) <= LISTENERS_FEW {
+            Self::among_all(state, programs, place, reach)
+        } else {
+            Self::in_circles(state, programs, place, reach)
+        };
+        hearers.1.sort_unstable();
+        hearers.1.truncate(HEARERS_MAX);
+        let scripts = hearers.1.into_iter().map(|(_, script)| script).collect();
+        Self { scripts, looked: hearers.0 }
+    }
+
+    /// What the line counts against the deliveries of a turn.
+    pub(crate) fn cost(&self) -> usize {
+        self.scripts.len().saturating_add(self.looked / LOOKS_PER_DELIVERY)
+    }
+
+    /// Only the nearest ones hear it; that others were looked for counts all the same.
+    pub(crate) fn at_most(mut self, scripts: usize) -> Self {
+        self.scripts.truncate(scripts);
+        self
+    }
+
+    fn among_all(
+        state: &State,
+        programs: &Programs,
+        place: Vec2,
+        reach: Fx,
+    ) -> (usize, Vec<(Fx, ScriptId)>) {
+        let listeners = programs.subscribers(EventKind::Chat);
+        let near = listeners.filter_map(|script| {
+            let object = state.scripts.get(&script)?.object;
+            let distance = state.region.body(object)?.position().distance(place);
+            (distance <= reach).then_some((distance, script))
+        });
+        (programs.count(EventKind::Chat), near.collect())
+    }
+
+    /// Looks into circles around the place, each twice as wide as the one before, until enough are
+    /// found: all of a circle that are nearer than its rim are nearer than what is outside of it.
+    fn in_circles(
+        state: &State,
+        programs: &Programs,
+        place: Vec2,
+        reach: Fx,
+    ) -> (usize, Vec<(Fx, ScriptId)>) {
+        let (mut looked, mut radius) = (0_usize, Fx::from_int(FIRST_CIRCLE));
+        loop {
+            radius = radius.min(reach);
+            let mut found = Vec::new();
+            for body in state.region.around(place, radius) {
+                let distance = body.position().distance(place);
+                // What the region gives beyond the circle depends on its past.
+                if distance > radius {
+                    continue;
+                }
+                looked += 1;
+                let Some(object) = state.objects.get(&body.id()) else { continue };
+                let listening = programs.listening(EventKind::Chat, &object.scripts);
+                found.extend(listening.map(|script| (distance, script)));
+            }
+            if found.len() >= HEARERS_MAX || radius == reach {
+                return (looked, found);
+            }
+            radius = radius.saturating_add(radius);
+        }
+    }
+}

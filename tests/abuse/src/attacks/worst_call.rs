@@ -1,0 +1,138 @@
+//! `worst_call`: the longest that one call of a script can take, of all that `script check` passes.
+
+mod dice;
+mod sources;
+
+use std::{sync::Arc, time::Duration};
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_scripting::{
+    Author, Call, Draft, Event, Handler, ObjectView, Own, Package, RhaiHandler, State, View, check,
+    limits::GAS_PER_CALL_MAX,
+};
+use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+
+use super::Play;
+use crate::{attacks::processor, finding::Finding};
+use dice::Dice;
+use sources::{Source, sources};
+
+const NAME: &str = "worst_call";
+
+/// Milliseconds of one call.
+const BOUND_MS: f64 = 5.0;
+
+/// Sources that a seed puts together.
+const MIXED: usize = 400;
+
+/// The longest ones are played again so often; the best time counts, for others use the machine too.
+const AGAIN: usize = 5;
+
+/// So many of the longest are played again.
+const LONGEST: usize = 12;
+
+/// A call as it was measured.
+struct Measured {
+    source: Source,
+    time: Duration,
+    gas: u64,
+}
+
+pub(crate) fn play(play: &Play) -> Result<Vec<Finding>, String> {
+    let mut dice = Dice(play.seed);
+    let all = sources(&mut dice, if play.short { MIXED / 4 } else { MIXED });
+    let written = all.len();
+    let passed: Vec<Source> =
+        all.into_iter().filter(|source| check(&source.text).is_empty()).collect();
+    let count = passed.len();
+    let mut measured = Vec::with_capacity(count);
+    for source in passed {
+        let (time, gas) = call(&source)?;
+        measured.push(Measured { source, time, gas });
+    }
+    measured.sort_by_key(|one| std::cmp::Reverse(one.time));
+    measured.truncate(LONGEST);
+    for one in &mut measured {
+        for _ in 0..AGAIN {
+            one.time = one.time.min(call(&one.source)?.0);
+        }
+    }
+    measured.sort_by_key(|one| std::cmp::Reverse(one.time));
+    for one in &measured {
+        eprintln!("  {:7.3} ms, {:5} gas: {}", milliseconds(one.time), one.gas, one.source.name);
+    }
+    let worst = measured.first().ok_or("no source passed the check")?;
+    let note = format!("{} ({count} of {written} sources passed)", worst.source.name);
+    let value = milliseconds(worst.time);
+    Ok(vec![Finding::at_most(NAME, value, BOUND_MS, "ms").noted(note)])
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// Calls `on_start` once. Gives the processor time and the gas that it took.
+fn call(source: &Source) -> Result<(Duration, u64), String> {
+    let package = Package::build(Draft {
+        name: "hostile".into(),
+        version: "1.0.0".into(),
+        entry: "main.rhai".into(),
+        files: [("main.rhai".into(), source.text.clone().into_bytes())].into(),
+        licence: "AGPL-3.0-or-later".into(),
+        authors: vec![Author { name: "Mallory".into(), key: None }],
+        ..Draft::default()
+    });
+    let package = package.map_err(|error| format!("{}: {error}", source.name))?;
+    let handler = RhaiHandler::new(&package).map_err(|error| error.to_string())?;
+    let view: Arc<dyn View> = Arc::new(Nowhere);
+    let (state, own) = (Arc::new(State::default()), Own::default());
+    let call = Call {
+        view: &view,
+        script: ScriptId(1),
+        object: ObjectId(1),
+        index: 0,
+        event: &Event::Start,
+        state: &state,
+        own: &own,
+        gas: GAS_PER_CALL_MAX,
+    };
+    let before = processor::time();
+    let result = handler.call(&call);
+    let time = processor::time().saturating_sub(before);
+    let gas = match &result {
+        Ok(part) => part.gas,
+        Err(error) => error.gas,
+    };
+    Ok((time, gas))
+}
+
+/// A world with a few things in one place.
+struct Nowhere;
+
+impl View for Nowhere {
+    fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
+        (id.0 <= 17).then_some(ObjectView {
+            id,
+            name: "stone",
+            kind: "stone",
+            pos: Vec2::ZERO,
+            angle: Angle::ZERO,
+            velocity: Vec2::ZERO,
+            spin: Fx::ZERO,
+            color: 0,
+            text: "",
+        })
+    }
+
+    fn nearby(&self, _: Vec2, _: Fx, max: u32) -> Vec<ObjectId> {
+        (1..=u64::from(max.min(17))).map(ObjectId).collect()
+    }
+
+    fn tick(&self) -> Tick {
+        Tick(1)
+    }
+
+    fn seed(&self) -> Digest {
+        Digest::ZERO
+    }
+}
