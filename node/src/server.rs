@@ -212,12 +212,8 @@ pub async fn run_meddled(
             .await?;
     let door = door(&settings, &bound, authority.clone(), clock)?;
     let Door { certificates, allowed, .. } = door.clone();
-    let limits = GatewayLimits {
-        clients_max: settings.clients_max,
-        clients_per_ip_max: settings.clients_per_ip_max,
-        ..GatewayLimits::default()
-    };
-    let (gateway, gateway_events) = gateway::start(door, limits, Arc::clone(&metrics))?;
+    let (gateway, gateway_events) =
+        gateway::start(door, gateway_limits(&settings), Arc::clone(&metrics))?;
     let entrance = entrance(&settings, bound.address(), gateway.address());
     let (status, watched) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
@@ -265,6 +261,15 @@ pub async fn run_meddled(
     // The disk's thread ends once its orders have: everything appended is on its way to the disk.
     let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
     Ok(ended?)
+}
+
+/// How many clients may come, in all and from one address.
+fn gateway_limits(settings: &Settings) -> GatewayLimits {
+    GatewayLimits {
+        clients_max: settings.clients_max,
+        clients_per_ip_max: settings.clients_per_ip_max,
+        ..GatewayLimits::default()
+    }
 }
 
 /// The certificate for pages, if there is one.

@@ -70,7 +70,8 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
 
 /// Does this script run there? Of one that never did, servers say the same as of one without events.
 async fn exists(at: &NodeArgs, script: ScriptId) -> Result<(), Failure> {
-    let Answer::Scripts(scripts) = at.ask(Question::Scripts).await? else {
+    let after = ScriptId(script.0.saturating_sub(1));
+    let Answer::Scripts(scripts) = at.ask(Question::Scripts { after }).await? else {
         return Err(
             Failure::timed_out("the node is too busy to list its scripts").hint("try again")
         );

@@ -46,7 +46,6 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     person.sees("You stand at");
     person.types("push crate");
     let pushed = person.sees("You push crate");
-    assert!(pushed.contains("slides"), "{pushed}");
     let name = pushed["You push ".len()..].split(':').next().expect("its name").to_owned();
     person.types("say remember us");
     person.sees("remember us");

@@ -255,8 +255,9 @@ fn log(steps: &[Step]) -> Written {
     let records = at_each.flat_map(|((before, step), next)| written(before, step, next));
     let records = [Record::Voice].into_iter().chain(records);
     let records = records.map(|record| lying(&record)).collect();
-    let (patch, snapshot, gap) = (None, None, 1..=0);
-    Written { records, patch, gap, snapshot, cut: 0, allow_gaps: false }
+    // A range that ends before it begins holds no height: there is no gap.
+    let gap = RangeInclusive::new(1, 0);
+    Written { records, patch: None, gap, snapshot: None, cut: 0, allow_gaps: false }
 }
 
 fn steps(turns: usize) -> Vec<Step> {
@@ -286,7 +287,7 @@ pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, 
     log.records.retain(|_| {
         let Place { at, height, .. } = places.next().expect("one for each");
         // A promise for the first turn behind the gap was made in it.
-        !gap.contains(&height) && !(gap.contains(&at) && height > *gap.end())
+        !(gap.contains(&height) || gap.contains(&at) && height > *gap.end())
     });
     // What was promised there is written down when it is decided.
     let behind = &steps[*gap.end() as usize].turn;
