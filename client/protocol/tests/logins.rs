@@ -21,7 +21,7 @@ fn frame(act: Act) -> Vec<u8> {
 
 #[test]
 fn a_login_is_told_from_everything_else_by_its_frame() {
-    let login = frame(Act::Login { name: "ann".into(), look: Look::default() });
+    let login = frame(Act::login("ann".into(), Look::default()));
     assert!(is_login(&login));
     assert!(!is_login(&login[..login.len() - 1]), "cut off");
     for other in [

@@ -40,7 +40,7 @@ fn large(scripts: usize) -> Genesis {
     let stone = |n: usize| {
         let mut stone = genesis.objects[0].clone();
         let place = |n: usize| Fx::from_int(2 * i32::try_from(n).expect("few stones"));
-        stone.body.position = Vec2::new(place(n % 64), place(n / 64));
+        stone.body.pose.position = Vec2::new(place(n % 64), place(n / 64));
         stone
     };
     Genesis { objects: (0..scripts).map(stone).collect(), ..genesis }

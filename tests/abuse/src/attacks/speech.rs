@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, Build, ObjectId, Outcome, Outline, PackageId,
+    Act, AssetLicence, Blob, Blueprint, Build, ObjectId, Outcome, Outline, PackageId, ScriptId,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -93,7 +93,8 @@ async fn build(client: &mut Client, authors: &mut [Author]) -> Result<usize, Str
 }
 
 async fn listener(client: &mut Client) -> Result<PackageId, String> {
-    let Answer::Scripts(scripts) = client.ask(Question::Scripts).await? else {
+    let Answer::Scripts(scripts) = client.ask(Question::Scripts { after: ScriptId(0) }).await?
+    else {
         return Err("no list of scripts".to_owned());
     };
     let listens = scripts.iter().find(|script| script.name == LISTENER);
