@@ -19,9 +19,9 @@
 //! `{"error":{"code":"not_found","message":".."}}`.
 //!
 //! It answers pages of its own origin, of the configured ones and of the sim's other servers only
-//! ([`Allowed`]), and only if it is called by a name that is its own (the address that it listens on, any
-//! if it listens on all, or the host of its own or a configured origin), so that no page of another site can read or act
-//! through a visitor's browser. Connections, their idle time, the size of bodies and the time of a
+//! ([`Allowed`]), and only if it is called by a name that is its own (the address that it listens on,
+//! any if it listens on all, or the host of its own or a configured origin), so that no page of another
+//! site can read or act through a visitor's browser. Connections, their idle time, the size of bodies and the time of a
 //! query are limited.
 //!
 //! With a [certificate](crate::authority) all of it is HTTPS. What comes without TLS is sent there,

@@ -90,7 +90,7 @@ fn a_tile_that_had_to_wait_is_lagging_and_the_others_are_proved() {
     let (mut stand, mut sight, mut watcher) = start();
     look(&mut stand, &mut sight, &mut watcher);
     let tiles = stand.tiles();
-    let waits = stand.full()[0];
+    let waits = stand.beside();
     let told: Vec<TileName> = tiles.into_iter().filter(|tile| *tile != waits).collect();
     let view = stand.view(&mut watcher, &told);
     sight.apply(&view).expect("an honest view");
@@ -194,7 +194,7 @@ fn a_tile_that_comes_in_pieces_is_proved_once_it_is_whole() {
     let (mut stand, mut sight, mut watcher) = start();
     let tiles = stand.tiles();
     let mut view = stand.view(&mut watcher, &tiles);
-    let cut = stand.full()[0];
+    let cut = stand.beside();
     let at = tiles.iter().position(|tile| *tile == cut).expect("one of all");
     let rest = view.tiles[at].entries.split_off(1);
     view.tiles[at].more = true;

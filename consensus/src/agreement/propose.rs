@@ -39,7 +39,7 @@ impl Agreement {
             return None;
         }
         // Without it there is no root to state. It comes with an input.
-        self.place()?;
+        self.place().filter(|place| cx.host.knows(place.height))?;
         let (height, tip) = (self.height(), self.past.tip());
         if round == Round(0) && self.promises.contains_key(&height) {
             self.ballot.build = None;
@@ -75,7 +75,7 @@ impl Agreement {
             return None;
         }
         // The state that the header of the next height states must be there, and who votes after it.
-        self.past.root_for(height)?;
+        self.past.root_for(height).filter(|_| cx.host.knows(height))?;
         self.past.set(height.plus(1))?;
         let last = self.depot.turn(header)?.clone();
         let seen = self.ballot.get(header)?.seen;

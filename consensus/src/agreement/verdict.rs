@@ -19,7 +19,7 @@ impl Agreement {
             return;
         }
         self.want_missing(cx);
-        let Some(place) = self.place() else {
+        let Some(place) = self.place().filter(|place| cx.host.knows(place.height)) else {
             return;
         };
         let open: Vec<(HeaderId, Grounds)> = self

@@ -94,6 +94,10 @@ impl Host for Ledger {
         }
     }
 
+    fn knows(&self, height: Height) -> bool {
+        self.register.first_logins().basis(height).is_some()
+    }
+
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
         let Turn { header, .. } = turn;
         // By another state than the others this server would judge otherwise.

@@ -1,6 +1,6 @@
 //! The mempool: what is taken, what is refused by which name, and who gets a place in a turn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
@@ -47,10 +47,11 @@ fn say(text: &str, blobs: Vec<Blob>) -> Submission {
 
 const CLIENT: Origin = Origin::Client(ClientId(7));
 
-/// A sim in which everybody has one standing.
+/// A sim in which everybody has one standing, but for some.
 struct Equals {
     register: Register,
     standing: Standing,
+    better: BTreeMap<PublicKey, Standing>,
 }
 
 impl Standings for Equals {
@@ -70,14 +71,14 @@ impl Standings for Equals {
         self.register.first_logins()
     }
 
-    fn standing(&self, _: &PublicKey, _: Height) -> Standing {
-        self.standing
+    fn standing(&self, key: &PublicKey, _: Height) -> Standing {
+        self.better.get(key).copied().unwrap_or(self.standing)
     }
 }
 
 fn equals(standing: Standing) -> Equals {
     let register = Register::genesis(sim(), Parameters::default(), BTreeSet::new());
-    Equals { register, standing }
+    Equals { register, standing, better: BTreeMap::new() }
 }
 
 struct Pool {
@@ -282,7 +283,7 @@ fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
         assert_eq!((opened.len(), body.acts().len()), (3, 6));
         let turn = pool.turn(body);
 
-        pool.all.standing = better;
+        pool.all.better.insert(key(10).public(), better);
         let wanted = pool.admit(act(10, 1, 1)).expect("there is room for it");
         let ids = |body: Body| body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>();
         assert_eq!(ids(pool.body(Some(&turn))), [wanted], "before it is decided");

@@ -147,6 +147,7 @@ async fn the_status_is_what_was_published_last() {
         "disk": null,
         "follows": null,
         "waiting_for": null,
+        "delayed": [],
     });
     assert_eq!(body, expected);
 }
