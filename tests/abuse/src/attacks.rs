@@ -2,6 +2,7 @@
 
 mod half_open;
 mod hostile;
+mod lanes;
 mod pings;
 mod players;
 mod processor;
@@ -53,6 +54,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack { name: "speech", about: "one speaks where scripts listen", play: speech::play },
     Attack { name: "pings", about: "one session sends nothing but pings", play: pings::play },
     Attack { name: "half_open", about: "silent peers while servers heal", play: half_open::play },
+    Attack {
+        name: "lanes",
+        about: "one server of four opens lanes and renews them",
+        play: lanes::play,
+    },
     Attack {
         name: "worst_call",
         about: "the longest call of a script that `script check` passes",

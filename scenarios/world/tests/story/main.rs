@@ -143,7 +143,7 @@ stories! {
     strangers_who_misbehave_are_turned_away_by_name: "hostile-client" {
         "bad-frame = 1" => "bad-frame = 2" fails "hung_up.bad-frame",
         "too-long = 3" => "too-long = 4" fails "hung_up.too-long",
-        "too-slow = 1" => "too-slow = 2" fails "hung_up.too-slow",
+        "too-slow = 0" => "too-slow = 1" fails "hung_up.too-slow",
         "bad-signature = 4" => "bad-signature = 5" fails "refused.bad-signature",
         "quota-exceeded = 1" => "quota-exceeded = 10000" fails "refused.quota-exceeded",
         "stalled = []" => "stalled = [0]" fails "stalled",
