@@ -89,7 +89,7 @@ pub fn judge_turn(
     standings.basis(found);
     let judging = Judging { standings, proposer: Some(turn.header.proposer) };
     let mut admission = windows.admission(found, None, judging);
-    for act in turn.body.acts() {
+    for act in admission.in_order(turn.body.acts()) {
         judge_act(sim, act, &admission, scheme)
             .and_then(|()| admission.admit(&act.envelope))
             .map_err(|fault| TurnFault::Act { id: act.id(), fault })?;

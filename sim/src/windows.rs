@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_types::{Act, Envelope, Height, Lane, PublicKey, Seq, SimId, Turn, limits};
+use metatopia_types::{
+    Act, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, limits,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -175,6 +177,7 @@ impl LaneWindows {
             judging,
             ahead,
             taken: BTreeSet::new(),
+            is_crowded: self.len() + fresh.len() >= LANES_CROWDED,
             fresh,
             opened,
             opening: 0,
@@ -281,6 +284,8 @@ pub struct Admission<'a> {
     fresh: BTreeSet<LaneKey>,
     /// Lanes that turns of this proposer opened before.
     opened: usize,
+    /// Whether many lanes are open before the turn.
+    is_crowded: bool,
     /// Lanes that the acts taken open, but for those of stewards.
     opening: usize,
     /// First logins that were taken.
@@ -304,6 +309,19 @@ impl Admission<'_> {
         self.first_logins += usize::from(is_login && standing == Standing::Stranger);
         self.taken.insert((lane, envelope.seq));
         Ok(())
+    }
+
+    /// Returns a turn's acts in the order in which they are judged: those of whoever has least room
+    /// first, and logins before what follows them. A turn lists its acts by their ids, and whoever
+    /// built it took them in another order; in this one everything fits that fits in any.
+    #[must_use]
+    pub fn in_order<'a>(&self, acts: &'a [SignedEnvelope]) -> Vec<&'a SignedEnvelope> {
+        let mut ordered: Vec<&SignedEnvelope> = acts.iter().collect();
+        ordered.sort_by_cached_key(|act| {
+            let is_login = matches!(act.envelope.act, Act::Login { .. });
+            (self.standing(&act.envelope), !is_login)
+        });
+        ordered
     }
 
     /// How many lanes are open once the acts that were taken are decided.
@@ -398,7 +416,7 @@ impl Admission<'_> {
         let own = self.windows.lanes_of(author) + self.fresh.range(range).count();
         let own_max = match standing {
             Standing::Steward => LANES_PER_AUTHOR_MAX,
-            _ if all < LANES_CROWDED => LANES_PER_AUTHOR_MAX,
+            _ if !self.is_crowded => LANES_PER_AUTHOR_MAX,
             _ => LANES_PER_AUTHOR_CROWDED_MAX,
         };
         if own >= own_max { Err(ActFault::TooManyLanes(own)) } else { Ok(()) }

@@ -104,7 +104,7 @@ impl Host for Ledger {
         self.register.basis(header.height);
         let judging = Judging { standings: &self.register, proposer: Some(header.proposer) };
         let mut admission = self.windows.admission(header.height, None, judging);
-        for act in turn.body.acts() {
+        for act in admission.in_order(turn.body.acts()) {
             let void = |fault| VoidAct { act: act.id(), fault };
             if act.envelope.sim != self.sim {
                 return Err(void(ActFault::Sim));

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use metatopia_sim::{
     ActFault, FirstLogin, FirstLogins, Judging, LaneWindows, Parameters, Register, Standings,
+    judge_turn,
     limits::{FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX},
 };
-use metatopia_types::{Act, Envelope, Height, Look, PublicKey, Puzzle, Work, limits};
+use metatopia_types::{
+    Act, Ed25519, Envelope, Height, Look, PublicKey, Puzzle, Seq, Sign as _, Work, limits,
+};
 
-use super::{ADA, ADMIN, SIM, envelope, numbered, open};
+use super::{ADA, ADMIN, SIM, envelope, key, numbered, open, turn};
 
 const TRIES: u64 = 500;
 
@@ -77,6 +80,24 @@ fn a_turn_has_places_for_few_first_logins() {
     let one_more = admission.admit(&new.next().expect("there is no end of keys"));
     assert_eq!(one_more, Err(ActFault::FirstLoginsFull(FIRST_LOGINS_PER_TURN_MAX)));
     assert_eq!(admission.admit(&login(ADMIN, None)), Ok(()));
+}
+
+/// A turn lists its acts by their ids: every other one that held a login and what its author sent
+/// right behind it was void, and so were all that the same server proposed from then on.
+#[test]
+fn a_login_and_what_follows_it_may_be_in_one_turn_whatever_their_ids() {
+    let register = sim(FirstLogin::Work);
+    for n in 0..16 {
+        let key = key(100 + n);
+        let author = key.public();
+        let first = login(author, Some(work(&register, &author))).sign(&key);
+        let next = Envelope { seq: Seq(2), ..envelope(author, 1, 2, 100) }.sign(&key);
+
+        let both = turn(1, vec![first, next]);
+
+        let windows = LaneWindows::default();
+        assert_eq!(judge_turn(SIM, &both, &windows, &register, &Ed25519), Ok(()), "key {n}");
+    }
 }
 
 #[test]
