@@ -103,7 +103,7 @@ fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
         state.put_player(key(n), Player { days: 3, ..away.clone() });
     }
     assert_eq!(forgets(&state, newcomer), None);
-    let regular = Player { days: 4, ..away.clone() };
+    let regular = Player { days: 4, ..away };
     (roomy..PLAYERS_MAX as u64).for_each(|n| state.put_player(key(n), regular.clone()));
     assert_eq!(state.players.len(), PLAYERS_MAX);
     let first = state.passer(None).expect("somebody");
