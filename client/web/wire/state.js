@@ -76,6 +76,9 @@ const parameters = struct({
   }),
   admin_days: u32,
   player_days: u32,
+  first_login: choice({ Open: null, Work: null, Closed: null }),
+  first_login_tries: count,
+  seen_days: u32,
 });
 
 /** What a genesis begins with; objects and licences follow. */
