@@ -234,6 +234,7 @@ fn questions() -> Vec<Question> {
         Question::Servers,
         Question::Governance,
         Question::Things { owner: key(7).public() },
+        Question::LoginTerms { key: key(7).public() },
         Question::Leaves { height, leaves: vec![0, u32::MAX] },
         Question::Join(Box::new(JoinRequest { invite: invite(), applicant: Some(applicant()) })),
         Question::Applicants,
@@ -299,6 +300,9 @@ fn refusals() -> Vec<SubmitRefusal> {
         SubmitRefusal::QuotaExceeded,
         SubmitRefusal::TooManyLanes,
         SubmitRefusal::Full,
+        SubmitRefusal::NeedsWork,
+        SubmitRefusal::NobodyNew,
+        SubmitRefusal::NeedsLogin,
     ]
 }
 
@@ -422,6 +426,13 @@ fn answers() -> Vec<Answer> {
         Answer::Applicants(vec![applicant()]),
         Answer::Pruned { oldest: Height(4_000) },
         Answer::GenesisPart(vec![3; 130]),
+        Answer::LoginTerms(LoginTerms::Free),
+        Answer::LoginTerms(LoginTerms::Closed),
+        Answer::LoginTerms(LoginTerms::Work {
+            height: Height(300),
+            header: HeaderId(Digest([4; 32])),
+            tries: 6_000_000,
+        }),
         Answer::TooLong,
     ]
 }

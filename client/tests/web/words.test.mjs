@@ -42,7 +42,7 @@ test('all words are asked for', async () => {
   // Families whose last part is a code from elsewhere.
   const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge'];
   for (const key of keys) {
-    if (families.includes(key.split('.')[0])) continue;
+    if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.')) continue;
     assert.ok(rest.includes(`'${key}'`), `nobody asks for ${key}`);
   }
   assert.equal(new Set(keys).size, keys.length, 'a key is there twice');
